@@ -1,0 +1,22 @@
+"""Classifiers learned from sufficient statistics.
+
+A data set is read as a sum, a model is a function of that sum, and learning is arithmetic on it. So a fitted model can
+be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
+"""
+
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.linear_model import LogisticRegression
+from suffice.naive_bayes import CategoricalNB, GaussianNB
+from suffice.priors import Dirichlet, GaussianPrior
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CategoricalNB",
+    "Dirichlet",
+    "GaussianNB",
+    "GaussianPrior",
+    "LinearDiscriminantAnalysis",
+    "LogisticRegression",
+    "QuadraticDiscriminantAnalysis",
+]

@@ -1,0 +1,259 @@
+"""The one base estimator: reading input, learning, the arithmetic of fitted models, and predicting."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from suffice._domain import OneHot, unite
+from suffice._posterior import log_posterior, posterior
+from suffice._vector import Array
+from suffice.data import Data, Memory
+from suffice.data.memory import row_slices
+from suffice.learners import ClosedForm, Fit, Observed
+from suffice.models import Model, Statistics
+
+
+def _adds_up(estimator: Classifier) -> bool:
+    """Whether the learner takes parameters from statistics alone; else its fits cannot be added or subtracted."""
+    return hasattr(estimator._learner(), "close")
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose parameters come from sums over the rows; a subclass says which model."""
+
+    learner: Any
+    class_weight: Any
+
+    statistics_: Statistics
+    _learned: Fit | None
+
+    @abstractmethod
+    def _model(self) -> Model[Any, Any]:
+        """The model that the hyper-parameters describe."""
+
+    @abstractmethod
+    def _encode(self, X: Any) -> Any:
+        """Features as the model takes them, from an array or a data frame."""
+
+    def _learner(self) -> Any:
+        return ClosedForm() if self.learner is None else self.learner
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(names.tolist())
+
+    # Learning
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from all rows at once.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d), or a data set of `suffice.data`
+            Features; a data set brings its own labels and weights.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), default=None
+            Row weights; weight 2 is the row twice, weight 0 is no row.
+        """
+        s = self._read(X, y, sample_weight, reset=True).sum(Observed(self._model()))
+        if len(s.domain.classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes, got one class: "
+                f"{s.domain.classes.tolist()}. partial_fit takes classes one at a time"
+            )
+        return self._adopt(s, self._close(s))
+
+    @available_if(_adds_up)
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn further rows; in any number of pieces the result is that of `fit` on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. New classes and categories may come at any time.
+        classes : array of shape (k,), default=None
+            Classes to provide for, also without rows; if given, `y` may have no others.
+        """
+        first = not hasattr(self, "statistics_")
+        s = self._read(X, y, sample_weight, reset=first).sum(Observed(self._model()))
+        if classes is not None:
+            declared = np.unique(classes)
+            together = unite(declared, s.domain.classes, "class labels")
+            if len(together) > len(declared):
+                strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
+                raise ValueError(f"y has the classes {strange}, which are not among `classes`")
+            s = s.onto(replace(s.domain, classes=together))
+        return self._adopt(s if first else self.statistics_ + s)
+
+    @available_if(_adds_up)
+    def merge(self, other: Self) -> Self:
+        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
+        check_is_fitted(other)
+        _same_settings(self, other)
+        return self._adopt(self.statistics_ + other.statistics_)
+
+    def __add__(self, other: Self) -> Self:
+        both: Self = copy.copy(self).merge(other)
+        return both
+
+    @available_if(_adds_up)
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take back rows that were learned; the result is that of learning all others.
+
+        What the statistics show to be impossible is refused and leaves the model as it was: a class or category that
+        was never learned, more rows than there were, a covariance that would be lost. That the rows were truly
+        among those learned is otherwise the caller's to know.
+        """
+        check_is_fitted(self)
+        gone = self._read(X, y, sample_weight, reset=False).sum(Observed(self._model()))
+        left = self.statistics_.without(gone)
+        return self._adopt(left, self._close(left))
+
+    def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
+        self.statistics_, self._learned = s, learned
+        self.n_features_in_ = s.domain.width
+        return self
+
+    def _close(self, s: Statistics) -> Fit:
+        fit: Fit = self._learner().close(self._model(), s.by_class(self._class_weights(s)))
+        return fit
+
+    def _fit_result(self) -> Fit:
+        """Parameters are taken from the statistics when they are first needed: pieces may be too few to have any."""
+        check_is_fitted(self)
+        if self._learned is None:
+            self._learned = self._close(self.statistics_)
+        return self._learned
+
+    def _class_weights(self, s: Statistics) -> Array:
+        """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""
+        given, classes = self.class_weight, s.domain.classes
+        if given is None:
+            return np.ones(len(classes))
+        if isinstance(given, str) and given == "balanced":
+            present = s.mass > 0
+            return np.where(present, s.mass.sum() / (present.sum() * np.where(present, s.mass, 1.0)), 1.0)
+        if not isinstance(given, Mapping):
+            raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
+        weights = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+        if not (weights > 0).all() or not np.isfinite(weights).all():
+            raise ValueError(f"class_weight must be positive, got {dict(given)!r}")
+        return weights
+
+    # Reading
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
+        """Input as a data set of encoded features and labels."""
+        if isinstance(X, Data):
+            if y is not None or sample_weight is not None:
+                raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
+            return X.map(self._encode)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        if not _num_samples(X):
+            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not weight.all():
+            rows = np.flatnonzero(weight)
+            if not len(rows):  # which newer versions of scikit-learn have said by now
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+            X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
+        features = self._features(X, reset)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return Memory(features, OneHot.of(y, weight))
+
+    def _features(self, X: Any, reset: bool) -> Any:
+        """Encoded features, after the checks of names and width that scikit-learn asks for."""
+        encoded = self._encode(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return encoded
+
+    # Predicting
+
+    def _log_joint(self, X: Any) -> Array:
+        fit = self._fit_result()
+        X = self._features(X, reset=False)
+        return np.concatenate([fit.model.log_joint(X[rows], fit.parameters) for rows in row_slices(X)])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the class probabilities (n, k), with no floor."""
+        return log_posterior(self._log_joint(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, k), in the order of `classes_`."""
+        return posterior(self._log_joint(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row (n,)."""
+        return np.asarray(self.classes_[np.argmax(self._log_joint(X), axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
+        log_p = self.predict_log_proba(X)
+        return np.asarray(log_p[:, 1] - log_p[:, 0] if log_p.shape[1] == 2 else log_p)
+
+    # What was learned
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels (k,), sorted."""
+        check_is_fitted(self)
+        return self.statistics_.domain.classes
+
+    @property
+    def parameters_(self) -> Any:
+        """The parameters of the model."""
+        return self._fit_result().parameters
+
+    @property
+    def class_count_(self) -> Array:
+        """The weight of the rows of each class (k,)."""
+        check_is_fitted(self)
+        return self.statistics_.mass
+
+    @property
+    def class_prior_(self) -> Array:
+        """The probability of each class (k,)."""
+        return np.exp(self._log_class_prior())
+
+    def _log_class_prior(self) -> Array:
+        return np.asarray(self.parameters_.log_prior)
+
+
+def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:
+    ours, theirs = a.get_params(), b.get_params()
+    for name in sorted(ours.keys() | theirs.keys()):
+        x, y = ours.get(name), theirs.get(name)
+        alike = type(x) is type(y) if isinstance(x, BaseEstimator) else np.array_equal(_plain(x), _plain(y))
+        if not alike:
+            raise ValueError(f"the settings differ: {name} is {x!r} here and {y!r} there")
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value, dtype=object)

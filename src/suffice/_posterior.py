@@ -1,0 +1,28 @@
+"""From log p(x, y) to p(y | x)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice._vector import Array
+
+
+def posterior(log_joint: Array) -> Array:
+    """Class probabilities (n, k) from log p(x, y), up to a term that is the same for all classes.
+
+    >>> posterior(np.log([[1.0, 3.0]]))
+    array([[0.25, 0.75]])
+    """
+    weight = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.asarray(weight)
+
+
+def log_posterior(log_joint: Array) -> Array:
+    """Logarithms of class probabilities (n, k); they have no floor.
+
+    >>> log_posterior(np.array([[0.0, -5000.0]]))
+    array([[    0., -5000.]])
+    """
+    shifted = log_joint - log_joint.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

@@ -1,0 +1,97 @@
+"""Compiled inner loops over rows; each row is independent, so results do not depend on the number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from suffice._vector import Array
+
+
+@njit(parallel=True, cache=True)
+def diagonal_log_density(X: Array, mean: Array, precision: Array, constant: Array) -> Array:
+    """sum_j constant[c, j] - precision[c, j] (x_ij - mean[c, j])^2 / 2 over the entries that are there: (n, k)."""
+    n, d = X.shape
+    k = mean.shape[0]
+    out = np.empty((n, k))
+    for i in prange(n):
+        for c in range(k):
+            total = 0.0
+            for j in range(d):
+                x = X[i, j]
+                if not np.isnan(x):
+                    gap = x - mean[c, j]
+                    total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
+            out[i, c] = total
+    return out
+
+
+@njit(parallel=True, cache=True)
+def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> Array:
+    """sum_j log_probability[offsets[j] + codes[i, j]] over the entries with a code: (n, k)."""
+    n, d = codes.shape
+    k = log_probability.shape[1]
+    out = np.zeros((n, k))
+    for i in prange(n):
+        for j in range(d):
+            code = codes[i, j]
+            if code >= 0:
+                for c in range(k):
+                    out[i, c] += log_probability[offsets[j] + code, c]
+    return out
+
+
+@njit(cache=True)
+def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int) -> tuple[Array, Array, Array]:
+    """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
+
+    Compensated, so that a value repeated in a million rows leaves no variance behind.
+    """
+    n, d = X.shape
+    sums, lost = np.zeros((3, k, d)), np.zeros((3, k, d))
+    terms = np.empty(3)
+    for i in range(n):
+        c = labels[i]
+        if c < 0:
+            continue
+        for j in range(d):
+            x = X[i, j] - origin[j]
+            if np.isnan(x):
+                continue
+            terms[0] = weight[i]
+            terms[1] = weight[i] * x
+            terms[2] = terms[1] * x
+            for m in range(3):
+                term = terms[m] - lost[m, c, j]
+                total = sums[m, c, j] + term
+                lost[m, c, j] = (total - sums[m, c, j]) - term
+                sums[m, c, j] = total
+    return sums[0], sums[1], sums[2]
+
+
+@njit(cache=True)
+def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
+    """sum_i W[i, c] for every cell offsets[j] + codes[i, j]: (size, k)."""
+    n, d = codes.shape
+    out = np.zeros((size, W.shape[1]))
+    for i in range(n):
+        for j in range(d):
+            code = codes[i, j]
+            if code >= 0:
+                for c in range(W.shape[1]):
+                    out[offsets[j] + code, c] += W[i, c]
+    return out
+
+
+@njit(cache=True)
+def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight: Array, k: int) -> Array:
+    """`table_sums` for weights that are zero but in one column a row: (size, k)."""
+    n, d = codes.shape
+    out = np.zeros((size, k))
+    for i in range(n):
+        if labels[i] >= 0:
+            for j in range(d):
+                code = codes[i, j]
+                if code >= 0:
+                    out[offsets[j] + code, labels[i]] += weight[i]
+    return out

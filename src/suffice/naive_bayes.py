@@ -1,0 +1,184 @@
+"""Naive Bayes classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags
+
+from suffice import _input
+from suffice._classifier import Classifier
+from suffice._domain import Coded
+from suffice._vector import Array
+from suffice.models import Categorical, DiagonalGaussian
+from suffice.models.categorical import starts
+from suffice.priors import dirichlet_prior, gaussian_prior
+
+
+class CategoricalNB(Classifier):
+    """Naive Bayes for categories of any kind: strings, integers, booleans, data frame categoricals, also floats.
+
+        p(y | x) ~ p(y) prod_j p(x_j | y),     p(x_j = v | y) = (n_jv,y + a) / (n_j,y + r_j a)
+
+    Every distinct value of a column is a category. A value that is missing, or was never learned, leaves its feature
+    out for that row.
+
+    Parameters
+    ----------
+    prior : "default", Dirichlet or None, default="default"
+        Pseudo-counts a. The default is Laplace's rule, 1 a cell; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    categories_ : list of d arrays
+        The categories of each feature, sorted.
+    feature_log_prob_ : list of d arrays of shape (k, r_j)
+    category_count_ : list of d arrays of shape (k, r_j)
+    class_log_prior_, class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Counts
+
+    Examples
+    --------
+    >>> model = CategoricalNB().fit([["red"], ["red"], ["blue"]], ["ripe", "ripe", "raw"])
+    >>> model.predict([["blue"], ["green"]])
+    array(['raw', 'ripe'], dtype='<U4')
+
+    References
+    ----------
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C and appendix B.
+    """
+
+    def __init__(
+        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+
+    def _model(self) -> Categorical:
+        return Categorical(dirichlet_prior(self.prior), self.class_prior, self._names())
+
+    def _encode(self, X: Any) -> Coded:
+        return _input.categories(X, type(self).__name__)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The categories of each feature."""
+        return list(self.parameters_.domain.categories)
+
+    @property
+    def n_categories_(self) -> Array:
+        """The number of categories of each feature (d,)."""
+        return np.array([len(c) for c in self.categories_])
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """Log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
+        return self._by_feature(self.parameters_.log_probability.T)
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """The weight of the rows by class and category of each feature, arrays of shape (k, r_j)."""
+        return self._by_feature(self._fit_result().statistics.table)  # type: ignore[attr-defined]
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """Log p(y) (k,)."""
+        return self._log_class_prior()
+
+    def _by_feature(self, cells: Array) -> list[Array]:
+        return np.split(cells, starts(self.parameters_.domain)[1:-1], axis=1)
+
+
+class GaussianNB(Classifier):
+    """Naive Bayes for numbers: every feature is normal within each class, independent of the others.
+
+        p(y | x) ~ p(y) prod_j N(x_j; mean_yj, var_yj)
+
+    With `tied=True` a feature has one variance, pooled within the classes, and the decision is linear. A missing
+    value (NaN) leaves its feature out for that row, in learning and in predicting.
+
+    Parameters
+    ----------
+    prior : "default", GaussianPrior or None, default="default"
+        The default shrinks towards the mean and variance of all rows with the weight of 10 rows; None is maximum
+        likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+    tied : bool, default=False
+        Whether the classes share their variances.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    theta_, var_ : array of shape (k, d)
+        Means and variances.
+    class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Moments
+
+    Examples
+    --------
+    >>> model = GaussianNB(prior=None).fit([[0.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
+    >>> model.theta_.ravel(), model.predict([[3.0]])
+    (array([8., 1.]), array(['low'], dtype='<U4'))
+
+    References
+    ----------
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A and appendix B.
+    """
+
+    def __init__(
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        tied: bool = False,
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.tied = tied
+
+    def _model(self) -> DiagonalGaussian:
+        return DiagonalGaussian(self.tied, gaussian_prior(self.prior), self.class_prior, self._names())
+
+    def _encode(self, X: Any) -> Array:
+        return _input.numbers(X, type(self).__name__, missing=True)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def theta_(self) -> Array:
+        """The mean of each class (k, d)."""
+        theta = self.parameters_
+        return np.asarray(theta.mean + theta.domain.origin)
+
+    @property
+    def var_(self) -> Array:
+        """The variance of each class (k, d)."""
+        theta = self.parameters_
+        return np.broadcast_to(theta.variance, theta.mean.shape).copy()

@@ -1,0 +1,163 @@
+"""Priors: what a model believes before it has seen a row, as pseudo-rows added to its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from suffice._vector import Array
+
+P = TypeVar("P")
+
+
+class Dirichlet(BaseEstimator):
+    """Pseudo-counts for tables: every cell of a table of r cells begins with `weight`, or with `weight / r`.
+
+        p(x = v | y) = (n(v, y) + a) / (n(y) + r a),   a = weight (per="cell") or weight / r (per="table")
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        How much the prior counts, in rows. 1 per cell is Laplace's rule; 1 per table is an equivalent sample size of
+        one row, the MAP estimate of [1]_ (appendix B, with m0 = 1).
+    per : {"cell", "table"}, default="cell"
+        Whether `weight` is that of each cell or is shared by the cells of a table.
+
+    Examples
+    --------
+    >>> Dirichlet(1.0, per="table").cell(np.array([2, 4]))
+    array([0.5 , 0.25])
+
+    References
+    ----------
+    .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers.
+    """
+
+    def __init__(self, weight: float = 1.0, per: str = "cell") -> None:
+        self.weight = weight
+        self.per = per
+
+    def cell(self, size: Array) -> Array:
+        """The pseudo-count of a cell in tables of `size` cells."""
+        if self.per not in ("cell", "table"):
+            raise ValueError(f"Dirichlet: per must be 'cell' or 'table', got {self.per!r}")
+        weight = _weight(self.weight, "Dirichlet: weight")
+        return np.full(np.shape(size), weight) if self.per == "cell" else weight / np.maximum(size, 1)
+
+
+class GaussianPrior(BaseEstimator):
+    """Pseudo-rows for means and covariances: m1 rows at the prior mean, m2 rows' worth of the prior covariance.
+
+        mean' = (m1 mean0 + n mean) / (m1 + n),     cov' = (m2 cov0 + n cov) / (m2 + n)
+
+    Where `mean` or `covariance` is None it is taken from all rows together, whatever their class: their mean, and the
+    diagonal matrix of their variances. The estimates are then independent of the units of the features.
+
+    Parameters
+    ----------
+    mean_weight, cov_weight : float, default=10.0
+        m1 and m2, in rows.
+    mean : None, float or array of shape (d,), default=None
+        The prior mean.
+    covariance : None, float, array of shape (d,) or (d, d), default=None
+        The prior covariance; a number or a vector stands for a diagonal matrix.
+
+    Examples
+    --------
+    >>> GaussianPrior(5, 5, mean=0.0).resolve(np.array([2.0]), np.array([4.0])).covariance
+    array([4.])
+
+    References
+    ----------
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, appendix B.
+    """
+
+    def __init__(
+        self, mean_weight: float = 10.0, cov_weight: float = 10.0, mean: Any = None, covariance: Any = None
+    ) -> None:
+        self.mean_weight = mean_weight
+        self.cov_weight = cov_weight
+        self.mean = mean
+        self.covariance = covariance
+
+    def resolve(self, mean: Array, variance: Array) -> GaussianPrior:
+        """The same prior with its mean (d,) and covariance (d,) or (d, d) filled in from those of all rows."""
+        d = len(mean)
+        prior_mean = mean if self.mean is None else _filled(self.mean, d, "mean")
+        covariance = variance if self.covariance is None else _filled(self.covariance, d, "covariance", matrix=True)
+        return GaussianPrior(
+            _weight(self.mean_weight, "GaussianPrior: mean_weight"),
+            _weight(self.cov_weight, "GaussianPrior: cov_weight"),
+            prior_mean,
+            covariance,
+        )
+
+
+FLAT = GaussianPrior(0.0, 0.0)  # maximum likelihood
+
+
+def dirichlet_prior(prior: Any) -> Dirichlet | None:
+    """What the parameter `prior` of an estimator for categories means."""
+    return Dirichlet() if _is_default(prior) else _typed(prior, Dirichlet)
+
+
+def gaussian_prior(prior: Any) -> GaussianPrior:
+    """What the parameter `prior` of an estimator for numbers means."""
+    return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
+
+
+def _is_default(prior: Any) -> bool:
+    return isinstance(prior, str) and prior == "default"
+
+
+def _typed(prior: Any, kind: type[P]) -> P | None:
+    if prior is not None and not isinstance(prior, kind):
+        raise ValueError(f"prior must be 'default', None or a {kind.__name__}, got {prior!r}")
+    return prior
+
+
+def _weight(value: Any, called: str) -> float:
+    if not np.isscalar(value) or not np.isreal(value) or not 0 <= float(value) < np.inf:  # type: ignore[arg-type]
+        raise ValueError(f"{called} must be a finite number of at least 0, got {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _filled(value: Any, d: int, called: str, matrix: bool = False) -> Array:
+    value = np.asarray(value, dtype=float)
+    if not value.ndim:
+        return np.full(d, float(value))
+    if value.shape != (d,) and not (matrix and value.shape == (d, d)):
+        raise ValueError(f"GaussianPrior: {called} has shape {value.shape}, but there are {d} features")
+    return np.asarray(value)
+
+
+def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
+    """The logarithm of each class probability (k,): given, or the share of its mass (smoothed by a Dirichlet prior).
+
+    >>> log_class_prior(np.array([1.0, 3.0]), np.array(["a", "b"]), None).round(2)
+    array([-1.39, -0.29])
+    """
+    if class_prior is None or isinstance(class_prior, Dirichlet):
+        if class_prior is not None:
+            mass = mass + class_prior.cell(np.asarray(len(mass)))
+        probability = mass / mass.sum()
+    else:
+        probability = _given(class_prior, classes)
+    return np.asarray(np.log(probability, out=np.full(len(mass), -np.inf), where=probability > 0))
+
+
+def _given(class_prior: Any, classes: Array) -> Array:
+    if isinstance(class_prior, Mapping):
+        missing = [c for c in classes.tolist() if c not in class_prior]
+        if missing:
+            raise ValueError(f"class_prior has no probability for the classes {missing}")
+        class_prior = [class_prior[c] for c in classes.tolist()]
+    p = np.asarray(class_prior, dtype=float)
+    if p.shape != classes.shape:
+        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {classes.tolist()}")
+    if not (p >= 0).all() or not np.isclose(p.sum(), 1.0):
+        raise ValueError(f"class_prior must be probabilities that sum to 1, got {p.tolist()}")
+    return p

@@ -1,0 +1,206 @@
+"""The laws that make statistics worth having, over every classifier of the zoo."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+
+from suffice._domain import OneHot
+from suffice.data import Memory
+from suffice.learners import Observed
+from tests.zoo import every
+
+seeds = st.integers(0, 2**32 - 1)
+widths = st.integers(1, 5)
+classes = st.integers(2, 5)
+
+
+def arrays(s):
+    """The numbers of a vector, on its domain."""
+    out = []
+    s.map(lambda value: out.append(np.ravel(value)))
+    return np.concatenate(out)
+
+
+def assert_same_sums(a, b, scale, rtol=1e-12):
+    a, b = a.meet(b)
+    assert_allclose(arrays(a), arrays(b), rtol=rtol, atol=rtol * scale)
+
+
+def size(s):
+    return max(1.0, abs(arrays(s)).max())
+
+
+def same(a, b, X, tolerance=1e-10):
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=0, atol=tolerance)
+
+
+@every()
+@given(seeds, widths, classes)
+def test_statistics_add_up_over_rows_in_any_order(entry, seed, d, k):
+    X, y = entry.draw(seed, d=d, k=k)
+    model, order = entry.model(), np.random.default_rng(seed).permutation(len(y))
+    cut = seed % (len(y) + 1)
+    whole = model.statistics(entry.encode(X), OneHot.of(y))
+    pieces = [rows for rows in (order[:cut], order[cut:]) if len(rows)]
+    parts = [model.statistics(entry.encode(X[rows]), OneHot.of(y[rows])) for rows in pieces]
+    assert_same_sums(whole, parts[0] if len(parts) == 1 else parts[0] + parts[1], size(whole))
+
+
+@every()
+@given(seeds)
+def test_an_empty_batch_is_zero(entry, seed):
+    X, y = entry.draw(seed)
+    X, W = entry.encode(X), OneHot.of(y)
+    nothing, whole = entry.model().statistics(X[:0], W[:0]), entry.model().statistics(X, W)
+    assert not arrays(nothing).any()
+    assert_same_sums(whole + nothing, whole, size(whole))
+    assert_same_sums(nothing + whole, whole, size(whole))
+
+
+@every()
+@given(seeds, widths, st.floats(-3, 3), st.floats(-3, 3))
+def test_statistics_are_linear_in_signed_weights(entry, seed, d, a, b):
+    X, y = entry.draw(seed, d=d)
+    X, model, rng = entry.encode(X), entry.model(), np.random.default_rng(seed)
+    V, W = rng.normal(size=(2, len(y), 3))
+    W[:, 0] -= W[:, 0].mean()  # zero mass in one class
+    together = model.statistics(X, a * V + b * W)
+    assert_same_sums(together, a * model.statistics(X, V) + b * model.statistics(X, W), 1e4, 1e-13)
+    zero = model.statistics(X, V) - model.statistics(X, V)
+    assert not arrays(zero).any()
+
+
+@every()
+@given(seeds)
+def test_labels_and_their_matrix_give_the_same_sums(entry, seed):
+    X, y = entry.draw(seed)
+    X, Y = entry.encode(X), OneHot.of(y, np.random.default_rng(seed).uniform(0.5, 2, len(y)))
+    sparse, dense = (entry.model().statistics(X, W) for W in (Y, Y.matrix().toarray()))
+    assert_same_sums(sparse, dense, size(sparse))
+
+
+@every()
+@given(seeds)
+def test_batches_do_not_matter(entry, seed):
+    X, y = entry.draw(seed, n=90)
+    one = entry.estimator().fit(Memory(X, y))
+    many = entry.estimator().fit(Memory(X, y, batch_size=-(-len(y) // 17)))
+    same(one, many, X)
+    parts = Memory(entry.encode(X), y).parts(5, seed)
+    whole, *rest = (part.sum(Observed(entry.model())) for part in parts)
+    for part in rest:
+        whole = whole + part
+    assert_same_sums(whole, one.statistics_, size(whole))
+
+
+@every(lambda entry: entry.oracle)
+@given(seeds, widths, classes)
+def test_closed_form_equals_the_oracle(entry, seed, d, k):
+    X, y = entry.draw(seed, d=d, k=k)
+    assert_allclose(entry.estimator().fit(X, y).predict_proba(X), entry.oracle(X, y, X), rtol=0, atol=1e-9)
+
+
+@every()
+@given(seeds, widths, classes)
+def test_parameters_exist_on_good_data(entry, seed, d, k):
+    X, y = entry.draw(seed, d=d, k=k)
+    s = entry.model().statistics(entry.encode(X), OneHot.of(y))
+    assert arrays(entry.model().resolve(s).valid(s)).all()
+
+
+@every()
+@given(seeds, st.integers(1, 60))
+def test_fitting_in_pieces_and_merging_equal_fitting_at_once(entry, seed, pieces):
+    X, y = entry.draw(seed)
+    whole, bit, merged = entry.estimator().fit(X, y), entry.estimator(), None
+    for rows in np.array_split(np.random.default_rng(seed).permutation(len(y)), pieces):
+        bit.partial_fit(X[rows], y[rows])
+        piece = entry.estimator().partial_fit(X[rows], y[rows])
+        merged = piece if merged is None else merged + piece
+    same(bit, whole, X)
+    same(merged, whole, X)
+
+
+@every()
+@given(seeds, st.integers(1, 30))
+def test_forgetting_equals_never_having_learned(entry, seed, gone):
+    X, y = entry.draw(seed)
+    X, y = np.concatenate([X, X[:gone]]), np.concatenate([y, y[:gone] + 1])  # possibly a whole class
+    model = entry.estimator().partial_fit(X, y).forget(X[60:], y[60:])
+    same(model, entry.estimator().fit(X[:60], y[:60]), X)
+
+
+@every()
+@given(seeds)
+def test_weights_are_repetitions(entry, seed):
+    X, y = entry.draw(seed)
+    weight = np.random.default_rng(seed).integers(0, 4, len(y))
+    repeated = entry.estimator().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    same(entry.estimator().fit(X, y, sample_weight=weight), repeated, X)
+
+
+@every()
+@given(seeds, st.integers(1, 4))
+def test_class_weights_are_sample_weights(entry, seed, factor):
+    X, y = entry.draw(seed)
+    weighted = entry.estimator().set_params(class_weight={1: factor}).fit(X, y)
+    plain = entry.estimator().set_params(class_weight=None).fit(X, y, sample_weight=np.where(y == 1, factor, 1))
+    same(weighted, plain, X)
+
+
+@every(lambda entry: entry.units)
+@given(seeds, st.integers(0, 2), st.sampled_from([1e-6, 1e-3, 1e3, 1e6]))
+def test_units_do_not_matter(entry, seed, column, factor):
+    X, y = entry.draw(seed)
+    scale = np.where(np.arange(3) == column, factor, 1.0)
+    ours, scaled = entry.estimator().fit(X, y), entry.estimator().fit(X * scale, y)
+    assert_allclose(scaled.predict_proba(X * scale), ours.predict_proba(X), rtol=0, atol=1e-9)
+    assert (scaled.predict(X * scale) == ours.predict(X)).all()
+
+
+@every(lambda entry: entry.units)
+@given(seeds, st.integers(0, 2))
+def test_an_offset_does_not_matter(entry, seed, column):
+    X, y = entry.draw(seed)
+    shift = np.where(np.arange(3) == column, 1e6 * X.std(axis=0), 0.0)
+    ours, moved = entry.estimator().fit(X, y), entry.estimator().fit(X + shift, y)
+    assert (moved.predict(X + shift) == ours.predict(X)).all()
+
+
+@every(lambda entry: entry.missing)
+@given(seeds, st.integers(0, 2))
+def test_a_missing_value_leaves_its_column_out(entry, seed, column):
+    X, y = entry.draw(seed)
+    fit = entry.estimator().fit(X, y)
+    holes = X.astype(object if entry.categories else float)
+    holes[:, column] = np.nan
+    without = np.delete(X, column, axis=1)
+    assert_allclose(
+        fit.predict_proba(holes), entry.estimator().fit(without, y).predict_proba(without), rtol=0, atol=1e-12
+    )
+    rows = np.random.default_rng(seed).random(len(y)) < 0.5  # learning as well
+    holes = np.where(rows[:, None] & (np.arange(3) == column), np.nan, X.astype(holes.dtype))
+    learned = entry.estimator().fit(holes, y).statistics_
+    complete = entry.estimator().fit(X[~rows], y[~rows]).statistics_
+    blocks = [name for name in ("count", "first", "second") if hasattr(learned, name)]
+    learned, complete = learned.meet(complete)
+    for name in blocks:
+        assert_allclose(getattr(learned, name)[:, column], getattr(complete, name)[:, column], atol=1e-9)
+
+
+@every()
+@given(seeds)
+def test_everything_pickles_and_clones(entry, seed):
+    X, y = entry.draw(seed)
+    fit = entry.estimator().fit(X, y)
+    again = pickle.loads(pickle.dumps(fit))  # noqa: S301 - the test's own bytes
+    same(again, fit, X, tolerance=0)
+    same(again + again, clone(fit).fit(np.concatenate([X, X]), np.concatenate([y, y])), X)
+    assert_same_sums(again.statistics_ + fit.statistics_, 2.0 * fit.statistics_, size(fit.statistics_))

@@ -1,0 +1,145 @@
+"""One entry for each classifier, with what it can do; every law runs over every entry that says it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn import discriminant_analysis, naive_bayes
+from sklearn.base import clone
+from sklearn.preprocessing import OrdinalEncoder
+
+from suffice import (
+    CategoricalNB,
+    Dirichlet,
+    GaussianNB,
+    GaussianPrior,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    QuadraticDiscriminantAnalysis,
+)
+from tests.toy import Of, Unit
+
+Oracle = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A classifier; `units`: blind to units; `missing`: takes NaN; `oracle`: (X, y, new X) -> p(y | x)."""
+
+    name: str
+    prototype: Any
+    oracle: Oracle | None = None
+    categories: bool = False
+    units: bool = True
+    missing: bool = False
+
+    def estimator(self):
+        return clone(self.prototype)
+
+    def model(self):
+        return self.prototype._model()
+
+    def encode(self, X):
+        return self.prototype._encode(X)
+
+    def draw(self, seed, n=60, d=3, k=3):
+        """Rows of k overlapping classes, every class with at least 8 of them."""
+        rng = np.random.default_rng(seed)
+        y = np.concatenate([np.repeat(np.arange(k), 8), rng.integers(k, size=max(0, n - 8 * k))])
+        rng.shuffle(y)
+        if self.categories:
+            return (rng.integers(4, size=(len(y), d)) + y[:, None] % 2).astype(str), y
+        mix = rng.normal(size=(d, d)) + 2 * np.eye(d)
+        return (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5, y
+
+
+def posterior(log_joint):
+    joint = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+def normal_classes(X, y, new):
+    parts = [X[y == c] for c in np.unique(y)]
+    log = [multivariate_normal(p.mean(0), np.cov(p.T, bias=True)).logpdf(new) + np.log(len(p) / len(y)) for p in parts]
+    return posterior(np.column_stack(log))
+
+
+def shrunk_classes(X, y, new, weight=10.0):
+    """QDA under the default prior, written out."""
+    scores = []
+    for c in np.unique(y):
+        part, n = X[y == c], (y == c).sum()
+        mean = (weight * X.mean(0) + n * part.mean(0)) / (weight + n)
+        cov = (weight * np.diag(X.var(0)) + n * np.cov(part.T, bias=True)) / (weight + n)
+        scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log(n / len(y)))
+    return posterior(np.column_stack(scores))
+
+
+def nearest_means(X, y, new):
+    parts = [X[y == c] for c in np.unique(y)]
+    identity = np.eye(X.shape[1])
+    log = [multivariate_normal(p.mean(0), identity).logpdf(new) + np.log(len(p) / len(y)) for p in parts]
+    return posterior(np.column_stack(log))
+
+
+def pooled_variances(X, y, new):
+    """Tied naive Bayes as LDA on a covariance whose off-diagonal entries are dropped."""
+    classes, codes = np.unique(y, return_inverse=True)
+    means = np.stack([X[y == c].mean(0) for c in classes])
+    cov = np.diag(((X - means[codes]) ** 2).mean(0))
+    log = [
+        multivariate_normal(m, cov).logpdf(new) + np.log((y == c).mean()) for m, c in zip(means, classes, strict=True)
+    ]
+    return posterior(np.column_stack(log))
+
+
+def fitted(theirs):
+    return lambda X, y, new: clone(theirs).fit(X, y).predict_proba(new)
+
+
+def ordinal(theirs):
+    """scikit-learn's CategoricalNB on ordinal codes."""
+
+    def proba(X, y, new):
+        encoder = OrdinalEncoder().fit(X)
+        return clone(theirs).fit(encoder.transform(X), y).predict_proba(encoder.transform(new))
+
+    return proba
+
+
+EXPLICIT = GaussianPrior(4, 6, mean=0.0, covariance=2.0)
+
+ZOO = [
+    Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), True, False, True),
+    Entry("categorical-ml", CategoricalNB(prior=None), None, True, False, True),
+    Entry("categorical-table", CategoricalNB(prior=Dirichlet(1, "table")), None, True, False, True),
+    Entry("gaussian-nb", GaussianNB(), missing=True),
+    Entry("gaussian-nb-ml", GaussianNB(prior=None), fitted(naive_bayes.GaussianNB(var_smoothing=0)), missing=True),
+    Entry("tied-nb", GaussianNB(tied=True), missing=True),
+    Entry("tied-nb-ml", GaussianNB(tied=True, prior=None), pooled_variances, missing=True),
+    Entry("qda", QuadraticDiscriminantAnalysis(), shrunk_classes),
+    Entry("qda-ml", QuadraticDiscriminantAnalysis(prior=None), normal_classes),
+    Entry("qda-explicit", QuadraticDiscriminantAnalysis(prior=EXPLICIT), units=False),
+    Entry("qda-balanced", QuadraticDiscriminantAnalysis(class_weight="balanced")),
+    Entry("lda", LinearDiscriminantAnalysis()),
+    Entry(
+        "lda-ml",
+        LinearDiscriminantAnalysis(prior=None),
+        fitted(discriminant_analysis.LinearDiscriminantAnalysis("lsqr")),
+    ),
+    Entry("logistic", LogisticRegression()),
+    Entry("logistic-ml", LogisticRegression(prior=None), pooled_variances),
+    Entry("toy", Of(Unit()), nearest_means, units=False),
+]
+
+
+def every(capable=lambda entry: True):
+    """Run a law over all entries that can; a law that nobody can keep is not a law."""
+    entries = [entry for entry in ZOO if capable(entry)]
+    assert entries, "a law without an entry"
+    return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)
