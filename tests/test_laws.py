@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -15,6 +16,7 @@ from suffice.data import Memory
 from suffice.learners import Observed
 from tests.zoo import every
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 seeds = st.integers(0, 2**32 - 1)
 widths = st.integers(1, 5)
 classes = st.integers(2, 5)
@@ -36,7 +38,7 @@ def size(s):
     return max(1.0, abs(arrays(s)).max())
 
 
-def same(a, b, X, tolerance=1e-10):
+def same(a, b, X, tolerance):
     assert a.classes_.tolist() == b.classes_.tolist()
     assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=0, atol=tolerance)
 
@@ -92,19 +94,20 @@ def test_batches_do_not_matter(entry, seed):
     X, y = entry.draw(seed, n=90)
     one = entry.estimator().fit(Memory(X, y))
     many = entry.estimator().fit(Memory(X, y, batch_size=-(-len(y) // 17)))
-    same(one, many, X)
-    parts = Memory(entry.encode(X), y).parts(5, seed)
-    whole, *rest = (part.sum(Observed(entry.model())) for part in parts)
-    for part in rest:
-        whole = whole + part
-    assert_same_sums(whole, one.statistics_, size(whole))
+    same(one, many, X, entry.tolerance)
+    parts = Memory(entry.encode(X), y).parts([1 / 5] * 5, seed)
+    whole = entry.model().statistics(entry.encode(X), OneHot.of(y))
+    first, *rest = (part.sum(Observed(entry.model())) for part in parts)
+    assert_same_sums(whole, sum(rest, first), size(whole))
 
 
 @every(lambda entry: entry.oracle)
 @given(seeds, widths, classes)
 def test_closed_form_equals_the_oracle(entry, seed, d, k):
     X, y = entry.draw(seed, d=d, k=k)
-    assert_allclose(entry.estimator().fit(X, y).predict_proba(X), entry.oracle(X, y, X), rtol=0, atol=1e-9)
+    assert_allclose(
+        entry.estimator().fit(X, y).predict_proba(X), entry.oracle(X, y, X), rtol=0, atol=10 * entry.tolerance
+    )
 
 
 @every()
@@ -115,7 +118,7 @@ def test_parameters_exist_on_good_data(entry, seed, d, k):
     assert arrays(entry.model().resolve(s).valid(s)).all()
 
 
-@every()
+@every(lambda entry: entry.adds)
 @given(seeds, st.integers(1, 60))
 def test_fitting_in_pieces_and_merging_equal_fitting_at_once(entry, seed, pieces):
     X, y = entry.draw(seed)
@@ -124,17 +127,17 @@ def test_fitting_in_pieces_and_merging_equal_fitting_at_once(entry, seed, pieces
         bit.partial_fit(X[rows], y[rows])
         piece = entry.estimator().partial_fit(X[rows], y[rows])
         merged = piece if merged is None else merged + piece
-    same(bit, whole, X)
-    same(merged, whole, X)
+    same(bit, whole, X, entry.tolerance)
+    same(merged, whole, X, entry.tolerance)
 
 
-@every()
+@every(lambda entry: entry.adds)
 @given(seeds, st.integers(1, 30))
 def test_forgetting_equals_never_having_learned(entry, seed, gone):
     X, y = entry.draw(seed)
     X, y = np.concatenate([X, X[:gone]]), np.concatenate([y, y[:gone] + 1])  # possibly a whole class
     model = entry.estimator().partial_fit(X, y).forget(X[60:], y[60:])
-    same(model, entry.estimator().fit(X[:60], y[:60]), X)
+    same(model, entry.estimator().fit(X[:60], y[:60]), X, entry.tolerance)
 
 
 @every()
@@ -143,7 +146,7 @@ def test_weights_are_repetitions(entry, seed):
     X, y = entry.draw(seed)
     weight = np.random.default_rng(seed).integers(0, 4, len(y))
     repeated = entry.estimator().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    same(entry.estimator().fit(X, y, sample_weight=weight), repeated, X)
+    same(entry.estimator().fit(X, y, sample_weight=weight), repeated, X, entry.tolerance)
 
 
 @every()
@@ -152,7 +155,7 @@ def test_class_weights_are_sample_weights(entry, seed, factor):
     X, y = entry.draw(seed)
     weighted = entry.estimator().set_params(class_weight={1: factor}).fit(X, y)
     plain = entry.estimator().set_params(class_weight=None).fit(X, y, sample_weight=np.where(y == 1, factor, 1))
-    same(weighted, plain, X)
+    same(weighted, plain, X, entry.tolerance)
 
 
 @every(lambda entry: entry.units)
@@ -161,7 +164,7 @@ def test_units_do_not_matter(entry, seed, column, factor):
     X, y = entry.draw(seed)
     scale = np.where(np.arange(3) == column, factor, 1.0)
     ours, scaled = entry.estimator().fit(X, y), entry.estimator().fit(X * scale, y)
-    assert_allclose(scaled.predict_proba(X * scale), ours.predict_proba(X), rtol=0, atol=1e-9)
+    assert_allclose(scaled.predict_proba(X * scale), ours.predict_proba(X), rtol=0, atol=10 * entry.tolerance)
     assert (scaled.predict(X * scale) == ours.predict(X)).all()
 
 
@@ -202,5 +205,5 @@ def test_everything_pickles_and_clones(entry, seed):
     fit = entry.estimator().fit(X, y)
     again = pickle.loads(pickle.dumps(fit))  # noqa: S301 - the test's own bytes
     same(again, fit, X, tolerance=0)
-    same(again + again, clone(fit).fit(np.concatenate([X, X]), np.concatenate([y, y])), X)
+    assert repr(clone(fit)) == repr(entry.prototype)
     assert_same_sums(again.statistics_ + fit.statistics_, 2.0 * fit.statistics_, size(fit.statistics_))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
-from sklearn import discriminant_analysis, naive_bayes
+from sklearn import discriminant_analysis, linear_model, naive_bayes
 from sklearn.base import clone
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from suffice import (
     CategoricalNB,
@@ -22,6 +22,7 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
+from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from tests.toy import Of, Unit
 
 Oracle = Callable[[Any, Any, Any], Any]
@@ -37,6 +38,12 @@ class Entry:
     categories: bool = False
     units: bool = True
     missing: bool = False
+    tolerance: float = 1e-10  # of probabilities, where they should be the same
+
+    @property
+    def adds(self):
+        """Whether fits can be added and subtracted."""
+        return hasattr(self.prototype, "partial_fit")
 
     def estimator(self):
         return clone(self.prototype)
@@ -98,6 +105,13 @@ def pooled_variances(X, y, new):
     return posterior(np.column_stack(log))
 
 
+def newton(X, y, new):
+    """scikit-learn's logistic regression on standardised features."""
+    scale = StandardScaler().fit(X)
+    theirs = linear_model.LogisticRegression(C=1.0, tol=1e-12, max_iter=10_000)
+    return theirs.fit(scale.transform(X), y).predict_proba(scale.transform(new))
+
+
 def fitted(theirs):
     return lambda X, y, new: clone(theirs).fit(X, y).predict_proba(new)
 
@@ -132,8 +146,20 @@ ZOO = [
         LinearDiscriminantAnalysis(prior=None),
         fitted(discriminant_analysis.LinearDiscriminantAnalysis("lsqr")),
     ),
-    Entry("logistic", LogisticRegression()),
-    Entry("logistic-ml", LogisticRegression(prior=None), pooled_variances),
+    Entry("logistic", LogisticRegression(learner=ClosedForm())),
+    Entry("logistic-ml", LogisticRegression(learner=ClosedForm(), prior=None), pooled_variances),
+    Entry("logistic-ovo", LogisticRegression(learner=ClosedForm(), multi_class="ovo")),
+    Entry("logistic-ovr", LogisticRegression(learner=ClosedForm(), multi_class="ovr")),
+    Entry("logistic-newton", LogisticRegression(), newton, tolerance=1e-6),
+    Entry("logistic-newton-ovr", LogisticRegression(multi_class="ovr"), tolerance=1e-6),
+    Entry("logistic-gd", LogisticRegression(learner=GradientDescent(stop=None))),
+    Entry("categorical-rc", CategoricalNB(learner=RiskCalibration(0.1, stop=None)), None, True, False),
+    Entry("categorical-dfe", CategoricalNB(learner=DiscriminativeFrequency(stop=None)), None, True, False),
+    Entry("categorical-gd", CategoricalNB(learner=GradientDescent(stop=None)), None, True, False),
+    Entry("gaussian-nb-rc", GaussianNB(learner=RiskCalibration(0.1, stop=None)), missing=False, tolerance=1e-9),
+    Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RiskCalibration(0.1, stop=None)), tolerance=1e-8),
+    Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GradientDescent(stop=None)), tolerance=1e-8),
+    Entry("lda-tm", LinearDiscriminantAnalysis(learner=TM(max_iter=8)), tolerance=1e-6),
     Entry("toy", Of(Unit()), nearest_means, units=False),
 ]
 

@@ -6,6 +6,7 @@ be updated with `partial_fit`, added to another with `+`, and made to `forget` r
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
+from suffice.models import ConstantColumnWarning, DegenerateError
 from suffice.naive_bayes import CategoricalNB, GaussianNB
 from suffice.priors import Dirichlet, GaussianPrior
 
@@ -13,6 +14,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CategoricalNB",
+    "ConstantColumnWarning",
+    "DegenerateError",
     "Dirichlet",
     "GaussianNB",
     "GaussianPrior",

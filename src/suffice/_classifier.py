@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +46,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     statistics_: Statistics
     _learned: Fit | None
+    _declared: Array  # classes that are kept without rows
 
     @abstractmethod
     def _model(self) -> Model[Any, Any]:
@@ -55,7 +57,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Features as the model takes them, from an array or a data frame."""
 
     def _learner(self) -> Any:
-        return ClosedForm() if self.learner is None else self.learner
+        learner = self._default_learner() if self.learner is None else self.learner
+        if isinstance(learner, type) or not hasattr(learner, "learn"):
+            raise ValueError(f"learner must be None or an instance of one of suffice.learners, got {learner!r}")
+        return learner
+
+    def _default_learner(self) -> Any:
+        return ClosedForm()
 
     def _names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -75,13 +83,17 @@ class Classifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n,), default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
         """
-        s = self._read(X, y, sample_weight, reset=True).sum(Observed(self._model()))
-        if len(s.domain.classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, got one class: "
-                f"{s.domain.classes.tolist()}. partial_fit takes classes one at a time"
-            )
-        return self._adopt(s, self._close(s))
+        with _all_or_nothing(self):
+            self._declared = np.empty(0)
+            data, learner = self._read(X, y, sample_weight, reset=True), self._learner()
+            if hasattr(learner, "close"):
+                s = _of_two_classes(self, data.sum(Observed(self._model())))
+                return self._adopt(s, self._close(s))
+            if self.class_weight is not None:
+                s = _of_two_classes(self, data.sum(Observed(self._model())))
+                data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
+            learned = learner.learn(self._model(), data)
+            return self._adopt(_of_two_classes(self, learned.statistics), learned)
 
     @available_if(_adds_up)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -94,16 +106,19 @@ class Classifier(ClassifierMixin, BaseEstimator):
         classes : array of shape (k,), default=None
             Classes to provide for, also without rows; if given, `y` may have no others.
         """
-        first = not hasattr(self, "statistics_")
-        s = self._read(X, y, sample_weight, reset=first).sum(Observed(self._model()))
-        if classes is not None:
-            declared = np.unique(classes)
-            together = unite(declared, s.domain.classes, "class labels")
-            if len(together) > len(declared):
-                strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
-                raise ValueError(f"y has the classes {strange}, which are not among `classes`")
-            s = s.onto(replace(s.domain, classes=together))
-        return self._adopt(s if first else self.statistics_ + s)
+        with _all_or_nothing(self):
+            first = not hasattr(self, "statistics_")
+            self._declared = np.empty(0) if first else self._declared
+            s = self._read(X, y, sample_weight, reset=first).sum(Observed(self._model()))
+            if classes is not None:
+                declared = np.unique(classes)
+                together = unite(declared, s.domain.classes, "class labels")
+                if len(together) > len(declared):
+                    strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
+                    raise ValueError(f"y has the classes {strange}, which are not among `classes`")
+                self._declared = declared
+                s = s.onto(replace(s.domain, classes=together))
+            return self._adopt(s if first else self.statistics_ + s)
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
@@ -130,9 +145,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         gone = self._read(X, y, sample_weight, reset=False).sum(Observed(self._model()))
         left = self.statistics_.without(gone)
-        return self._adopt(left, self._close(left))
+        left = left.onto(replace(left.domain, classes=unite(left.domain.classes, self._declared)))
+        return self._adopt(left, None if self._learned is None else self._close(left))
 
     def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
+        """Take statistics over, if the settings of the classes suit them; parameters may follow later."""
+        self._class_weights(s)
+        given: Any = getattr(self, "class_prior", None)
+        if isinstance(given, Sequence | np.ndarray) and len(given) < len(s.domain.classes):
+            raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
         self.statistics_, self._learned = s, learned
         self.n_features_in_ = s.domain.width
         return self
@@ -170,6 +191,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(X, Data):
             if y is not None or sample_weight is not None:
                 raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
+            self._check_names(X.names, reset)
             return X.map(self._encode)
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -187,6 +209,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         return Memory(features, OneHot.of(y, weight))
+
+    def _check_names(self, names: tuple[str, ...] | None, reset: bool) -> None:
+        """What scikit-learn does for arrays and frames, for the feature names of a data set."""
+        if not reset and names is not None and self._names() not in (None, names):
+            raise ValueError(f"the data set's features are {list(names)}, but {list(self._names() or ())} were learned")
+        if reset and names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif reset and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _features(self, X: Any, reset: bool) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
@@ -232,6 +263,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return self._fit_result().parameters
 
     @property
+    def n_iter_(self) -> int:
+        """Passes over the data that learning took, besides the first."""
+        return self._fit_result().n_iter
+
+    @property
+    def history_(self) -> dict[str, list[float]]:
+        """Log loss, soft error and error, the objective and the rate, by iteration; the first is the initial model."""
+        return self._fit_result().history
+
+    @property
+    def converged_(self) -> bool:
+        """Whether learning came to its end by itself."""
+        return self._fit_result().converged
+
+    @property
     def class_count_(self) -> Array:
         """The weight of the rows of each class (k,)."""
         check_is_fitted(self)
@@ -244,6 +290,38 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _log_class_prior(self) -> Array:
         return np.asarray(self.parameters_.log_prior)
+
+
+@contextmanager
+def _all_or_nothing(estimator: Classifier) -> Iterator[None]:
+    """Leave an estimator as it was if learning fails."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
+
+
+def _of_two_classes(estimator: Classifier, s: Statistics) -> Statistics:
+    if len(s.domain.classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows of at least two classes, got one class: "
+            f"{s.domain.classes.tolist()}. partial_fit takes classes one at a time"
+        )
+    return s
+
+
+@dataclass(frozen=True)
+class _Reweigh:
+    """Labels with the weights of their classes."""
+
+    classes: Array
+    weight: Array
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        Y = Y.onto(self.classes)
+        return replace(Y, weight=Y.weight * self.weight[Y.codes])
 
 
 def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:

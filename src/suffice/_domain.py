@@ -191,7 +191,7 @@ def _encode(column: Array, called: str) -> tuple[Array, Array]:
     if column.dtype.kind == "f" and np.isinf(column).any():
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
     categories, codes = np.unique(column, return_inverse=True)
-    if column.dtype.kind in "fM" and len(categories):  # NaN and NaT sort to the end
+    if column.dtype.kind in "fMm" and len(categories):  # NaN and NaT sort to the end
         present = categories[~(np.isnan(categories) if column.dtype.kind == "f" else np.isnat(categories))]
         codes[codes >= len(present)] = -1
         categories = present
@@ -208,6 +208,8 @@ def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
     kinds = {_kind(value) for value in present}
     if len(kinds) > 1:
         raise ValueError(f"{called} mixes {' and '.join(sorted(kinds))}; convert it to one type, for example strings")
+    if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):
+        raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
     ordered = sorted(present)
     place = np.full(len(index), -1)
     place[[present[value] for value in ordered]] = np.arange(len(ordered))
@@ -222,4 +224,6 @@ def _kind(value: Any) -> str:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas

@@ -24,7 +24,7 @@ def numbers(X: Any, who: str, missing: bool = False) -> Array:
     frame = _frame(X)
     text = [] if frame is None else [column.name for column in frame.iter_columns() if column.dtype in _TEXT]
     if text:
-        raise ValueError(f"{who} takes numbers, but the columns {text} hold text: encode them, or use CategoricalNB")
+        raise ValueError(f"{who} takes numbers, but the columns {text} hold none: encode them, or use CategoricalNB")
     finite = "allow-nan" if missing else True
     return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=finite, estimator=who, input_name="X"))
 
@@ -38,9 +38,9 @@ def categories(X: Any, who: str) -> Coded:
 
 
 def _values(column: nw.Series[Any]) -> Array:
-    values = column.to_numpy()
-    if values.dtype.kind != "O":
-        return values
-    values = values.copy()
-    values[column.is_null().to_numpy()] = None
+    null = column.is_null().to_numpy()
+    if not null.any():
+        return np.asarray(column.to_numpy())
+    values = np.full(len(null), None, dtype=object)  # whole numbers stay whole beside a missing one
+    values[~null] = column.drop_nulls().to_numpy()
     return values

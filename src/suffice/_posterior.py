@@ -13,7 +13,7 @@ def posterior(log_joint: Array) -> Array:
     >>> posterior(np.log([[1.0, 3.0]]))
     array([[0.25, 0.75]])
     """
-    weight = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    weight = np.exp(_below_zero(log_joint))
     weight /= weight.sum(axis=1, keepdims=True)
     return np.asarray(weight)
 
@@ -24,5 +24,11 @@ def log_posterior(log_joint: Array) -> Array:
     >>> log_posterior(np.array([[0.0, -5000.0]]))
     array([[    0., -5000.]])
     """
-    shifted = log_joint - log_joint.max(axis=1, keepdims=True)
+    shifted = _below_zero(log_joint)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def _below_zero(log_joint: Array) -> Array:
+    """Rows shifted to a maximum of zero; a row that is impossible, or infinitely far, in every class favours none."""
+    top = log_joint.max(axis=1, keepdims=True)
+    return np.where(np.isfinite(top), log_joint, 0.0) - np.where(np.isfinite(top), top, 0.0)

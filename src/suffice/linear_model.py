@@ -9,43 +9,57 @@ import numpy as np
 from suffice import _input
 from suffice._classifier import Classifier
 from suffice._vector import Array
+from suffice.learners import Newton
+from suffice.learners.multiclass import TwoAtATime
 from suffice.models import DiagonalGaussian, Softmax
+from suffice.models.voting import SCHEMES
 from suffice.priors import gaussian_prior
 
 
 class LogisticRegression(Classifier):
-    """Linear log-odds, in closed form: the linear view of independent features with one variance over the classes.
+    """Linear log-odds: penalised maximum likelihood by default, the closed form or any other learner on request.
 
         p(y | x) = softmax_y(coef_y'x + intercept_y)
+
+    By default `Newton` minimises the log loss plus 1/2 l2 sum_j (sd_j w_j)^2. With `learner=ClosedForm()` the
+    parameters are those of independent features with one variance over the classes, in one read of the data,
+
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
-    Its predictions are those of `GaussianNB(tied=True)`.
+    and predictions those of `GaussianNB(tied=True)`; then it can be fitted in pieces, merged and made to forget.
 
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default shrinks towards the mean and variance of all rows with the weight of 10 rows; None is maximum
-        likelihood.
+        Of the closed form, from which the other learners start: the weight of 10 rows on the mean and variance of all
+        rows; None is maximum likelihood. The penalty of `Newton` is its `l2`.
     learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
+        How to learn; None is `Newton()`.
     class_prior : None, array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+        Given class probabilities, for the closed form and calibration; None takes the classes' shares of the rows.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
+    multi_class : {"softmax", "ovo", "ovr"}, default="softmax"
+        More than two classes: jointly; by votes of all pairs; each against the rest.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
-    coef_ : array of shape (1, d) if there are two classes, else (k, d)
-    intercept_ : array of shape (1,) or (k,)
+    coef_ : array of shape (1, d) if there are two classes, else (k, d), or one row a pair with "ovo"
+    intercept_ : array of shape (1,), (k,), or one a pair
     class_count_ : array of shape (k,)
+    history_, n_iter_, converged_
+        How learning went.
     statistics_ : Moments
 
     Examples
     --------
-    >>> model = LogisticRegression(prior=None).fit([[0.0], [2.0], [8.0], [10.0]], [0, 0, 1, 1])
-    >>> model.coef_, model.intercept_
-    (array([[8.]]), array([-40.]))
+    >>> from suffice.learners import ClosedForm
+    >>> X, y = [[0.0], [2.0], [8.0], [10.0]], [0, 0, 1, 1]
+    >>> LogisticRegression(prior=None, learner=ClosedForm()).fit(X, y).coef_
+    array([[8.]])
+    >>> LogisticRegression().fit(X, y).coef_.round(3)
+    array([[0.247]])
 
     References
     ----------
@@ -54,25 +68,45 @@ class LogisticRegression(Classifier):
     """
 
     def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        multi_class: str = "softmax",
     ) -> None:
         self.prior = prior
         self.learner = learner
         self.class_prior = class_prior
         self.class_weight = class_weight
+        self.multi_class = multi_class
 
     def _model(self) -> Softmax:
         return Softmax(DiagonalGaussian(True, gaussian_prior(self.prior), self.class_prior, self._names()))
+
+    def _default_learner(self) -> Newton:
+        return Newton()
+
+    def _learner(self) -> Any:
+        learner = super()._learner()
+        if self.multi_class not in ("softmax", *SCHEMES):
+            raise ValueError(f"multi_class must be one of {('softmax', *SCHEMES)}, got {self.multi_class!r}")
+        return learner if self.multi_class == "softmax" else TwoAtATime(learner, self.multi_class)
 
     def _encode(self, X: Any) -> Array:
         return _input.numbers(X, type(self).__name__)
 
     @property
     def coef_(self) -> Array:
-        """The weight of each feature in the log-odds (two classes) or the score of each class."""
-        return np.asarray(self.parameters_.log_odds()[0])
+        """The weight of each feature in the log-odds (two classes, or each pair) or the score of each class."""
+        return self._log_odds(0)
 
     @property
     def intercept_(self) -> Array:
         """What the weighted features are added to."""
-        return np.asarray(self.parameters_.log_odds()[1])
+        return self._log_odds(1)
+
+    def _log_odds(self, which: int) -> Array:
+        theta = self.parameters_
+        each = theta if isinstance(theta, tuple) else (theta,)
+        return np.concatenate([np.asarray(linear.log_odds()[which]) for linear in each])

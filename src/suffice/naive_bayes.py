@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from suffice import _input
 from suffice._classifier import Classifier
 from suffice._domain import Coded
 from suffice._vector import Array
 from suffice.models import Categorical, DiagonalGaussian
-from suffice.models.categorical import starts
+from suffice.models.categorical import LOG_ZERO, starts
 from suffice.priors import dirichlet_prior, gaussian_prior
 
 
@@ -79,7 +80,8 @@ class CategoricalNB(Classifier):
     @property
     def categories_(self) -> list[Array]:
         """The categories of each feature."""
-        return list(self.parameters_.domain.categories)
+        check_is_fitted(self)
+        return list(self.statistics_.domain.categories or ())
 
     @property
     def n_categories_(self) -> Array:
@@ -89,12 +91,14 @@ class CategoricalNB(Classifier):
     @property
     def feature_log_prob_(self) -> list[Array]:
         """Log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
-        return self._by_feature(self.parameters_.log_probability.T)
+        log_p = self.parameters_.log_probability.T
+        return self._by_feature(np.where(log_p <= LOG_ZERO, -np.inf, log_p))
 
     @property
     def category_count_(self) -> list[Array]:
         """The weight of the rows by class and category of each feature, arrays of shape (k, r_j)."""
-        return self._by_feature(self._fit_result().statistics.table)  # type: ignore[attr-defined]
+        check_is_fitted(self)
+        return self._by_feature(self.statistics_.table)  # type: ignore[attr-defined]
 
     @property
     def class_log_prior_(self) -> Array:
@@ -102,7 +106,7 @@ class CategoricalNB(Classifier):
         return self._log_class_prior()
 
     def _by_feature(self, cells: Array) -> list[Array]:
-        return np.split(cells, starts(self.parameters_.domain)[1:-1], axis=1)
+        return np.split(cells, starts(self.statistics_.domain)[1:-1], axis=1)
 
 
 class GaussianNB(Classifier):

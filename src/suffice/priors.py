@@ -127,6 +127,11 @@ def _weight(value: Any, called: str) -> float:
 
 def _filled(value: Any, d: int, called: str, matrix: bool = False) -> Array:
     value = np.asarray(value, dtype=float)
+    variances = np.diag(value) if value.ndim == 2 else value
+    if not np.isfinite(value).all() or (matrix and (variances < 0).any()):
+        raise ValueError(f"GaussianPrior: {called} must be finite{', with variances of at least 0' * matrix}")
+    if value.ndim == 2 and not np.allclose(value, value.T):
+        raise ValueError(f"GaussianPrior: {called} must be symmetric")
     if not value.ndim:
         return np.full(d, float(value))
     if value.shape != (d,) and not (matrix and value.shape == (d, d)):

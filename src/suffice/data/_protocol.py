@@ -21,14 +21,22 @@ class Batch(NamedTuple):
 class Data(Protocol):
     """A data set is its way of being summed; where the rows are and how they are read is its own affair."""
 
+    names: tuple[str, ...] | None  # of the features, where they have any
+
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over batches that together are all rows."""
         ...
 
-    def map(self, f: Callable[[Any], Any]) -> Data:
-        """The same rows with f applied to their features."""
+    def map(
+        self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
+    ) -> Data:
+        """The same rows with a function applied to their features, their labels or both."""
         ...
 
-    def parts(self, n: int, seed: int) -> Sequence[Data]:
-        """N disjoint random parts that sum to the whole."""
+    def resample(self, seed: int) -> Data:
+        """A bootstrap sample: every row with a weight from Poisson(1), times its own."""
+        ...
+
+    def parts(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
+        """Disjoint random parts that sum to the whole, each with its share of the rows (as near as rows allow)."""
         ...

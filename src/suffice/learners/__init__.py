@@ -1,6 +1,19 @@
 """Learners: ways from data to parameters, each for every model that offers what it asks for."""
 
 from suffice.learners._protocol import Fit, Learner, Observed
+from suffice.learners.calibration import TM, DiscriminativeFrequency, RiskCalibration
 from suffice.learners.closed_form import ClosedForm
+from suffice.learners.gradient import GradientDescent
+from suffice.learners.newton import Newton
 
-__all__ = ["ClosedForm", "Fit", "Learner", "Observed"]
+__all__ = [
+    "TM",
+    "ClosedForm",
+    "DiscriminativeFrequency",
+    "Fit",
+    "GradientDescent",
+    "Learner",
+    "Newton",
+    "Observed",
+    "RiskCalibration",
+]

@@ -3,12 +3,13 @@
 from suffice.models._protocol import DegenerateError, Model
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import Categorical, Counts
-from suffice.models.gaussian import DiagonalGaussian, FullGaussian
+from suffice.models.gaussian import ConstantColumnWarning, DiagonalGaussian, FullGaussian
 from suffice.models.moments import Moments
 from suffice.models.softmax import Softmax
 
 __all__ = [
     "Categorical",
+    "ConstantColumnWarning",
     "Counts",
     "DegenerateError",
     "DiagonalGaussian",

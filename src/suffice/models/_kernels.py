@@ -1,20 +1,20 @@
-"""Compiled inner loops over rows; each row is independent, so results do not depend on the number of threads."""
+"""Compiled inner loops over rows, in one thread: data sets and workers divide the rows among them."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from suffice._vector import Array
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True)
 def diagonal_log_density(X: Array, mean: Array, precision: Array, constant: Array) -> Array:
     """sum_j constant[c, j] - precision[c, j] (x_ij - mean[c, j])^2 / 2 over the entries that are there: (n, k)."""
     n, d = X.shape
     k = mean.shape[0]
     out = np.empty((n, k))
-    for i in prange(n):
+    for i in range(n):
         for c in range(k):
             total = 0.0
             for j in range(d):
@@ -26,13 +26,13 @@ def diagonal_log_density(X: Array, mean: Array, precision: Array, constant: Arra
     return out
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True)
 def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> Array:
     """sum_j log_probability[offsets[j] + codes[i, j]] over the entries with a code: (n, k)."""
     n, d = codes.shape
     k = log_probability.shape[1]
     out = np.zeros((n, k))
-    for i in prange(n):
+    for i in range(n):
         for j in range(d):
             code = codes[i, j]
             if code >= 0:
@@ -41,7 +41,7 @@ def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> A
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int) -> tuple[Array, Array, Array]:
     """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
 
@@ -69,7 +69,7 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int)
     return sums[0], sums[1], sums[2]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
     """sum_i W[i, c] for every cell offsets[j] + codes[i, j]: (size, k)."""
     n, d = codes.shape
@@ -83,7 +83,7 @@ def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight: Array, k: int) -> Array:
     """`table_sums` for weights that are zero but in one column a row: (size, k)."""
     n, d = codes.shape

@@ -10,10 +10,11 @@ import numpy as np
 from suffice._domain import Coded, Domain, OneHot, positions
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._statistics import Statistics, kept_classes, placed
+from suffice.models._statistics import Statistics, grouped, remainder
+from suffice.models.natural import LogTables, project_log
 from suffice.priors import Dirichlet, log_class_prior
 
-LOG_ZERO = -1e3  # log of a probability that maximum likelihood puts at zero: its exponential is 0, its sums are numbers
+LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: below any sum of others, yet a number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,20 +37,28 @@ class Counts(Statistics):
         at, size = positions(self.domain.classes, domain.classes), len(domain.classes)
         pairs = zip(_categories(self.domain), _categories(domain), strict=True)
         columns = np.concatenate([s + positions(a, b) for s, (a, b) in zip(starts(domain), pairs, strict=False)])
-        table = placed(self.table.T, columns, int(starts(domain)[-1])).T
-        return replace(self, domain=domain, mass=placed(self.mass, at, size), table=placed(table, at, size))
+        table = grouped(self.table.T, columns, int(starts(domain)[-1])).T
+        return replace(self, domain=domain, mass=grouped(self.mass, at, size), table=grouped(table, at, size))
 
-    def impossible(self, size: Self) -> str | None:  # noqa: ARG002 - counts that are gone are exactly zero
-        if not (self.table < 0).any():
-            return None
-        c, cell = np.argwhere(self.table < 0)[0]
-        j = int(np.searchsorted(starts(self.domain), cell, side="right")) - 1
-        value = _categories(self.domain)[j][cell - starts(self.domain)[j]]
-        label = self.domain.classes[c]
-        return f"class {label.item()!r} would keep less than no rows with {value!r} in {self.domain.name(j)}"
+    def impossible(self, before: Self) -> str | None:
+        table = remainder(before.table, before.table - self.table)
+        if (table < 0).any():
+            c, cell = np.argwhere(table < 0)[0]
+            j = int(np.searchsorted(starts(self.domain), cell, side="right")) - 1
+            value = _categories(self.domain)[j].tolist()[cell - starts(self.domain)[j]]
+            who = f"{self.label(int(c))} would keep less than no rows with {value!r} in {self.domain.name(j)}"
+            return f"{who}: these rows were not all learned"
+        over = _by_feature(self.domain, table) > self.mass[:, None] * (1 + 1e-9)
+        if over.any():
+            c, j = np.argwhere(over)[0].tolist()
+            who = f"{self.label(c)} would keep more values than rows in {self.domain.name(j)}"
+            return f"{who}: these rows were not all learned"
+        return None
 
     def pruned(self, before: Self) -> Self:
-        s = kept_classes(self, before)
+        """Categories that no row has any more go as well."""
+        table = remainder(before.table, before.table - self.table)
+        s = super(Counts, replace(self, table=table)).pruned(before)
         seen = (s.table > 0).any(axis=0)
         parts = np.split(seen, starts(s.domain)[1:-1])
         categories = tuple(c[keep] for c, keep in zip(_categories(s.domain), parts, strict=True))
@@ -118,6 +127,31 @@ class Categorical:
         )
         log_p = np.log(p, out=np.full(p.shape, LOG_ZERO), where=p > 0)
         return Tables(s.domain, log_class_prior(s.mass, s.domain.classes, self.class_prior), log_p.T.copy())
+
+    def log_likelihood(self, target: Counts, s: Counts) -> float:
+        """Log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`."""
+        theta = self.parameters(s)
+        counts, _ = self._smoothed(target)
+        seen = target.mass > 0
+        return float((counts * theta.log_probability.T).sum() + target.mass[seen] @ theta.log_prior[seen])
+
+    def natural(self, theta: Tables) -> LogTables:
+        """The logarithms themselves."""
+        return LogTables(theta.log_prior, theta.log_probability)
+
+    def from_natural(self, eta: LogTables, domain: Domain) -> Tables:
+        """Tables, normalised or not."""
+        return Tables(domain, eta.intercept, eta.cells)
+
+    def gradient(self, s: Counts, eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
+        """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
+        return LogTables(s.mass, s.table.T)
+
+    def feasible(self, eta: LogTables) -> LogTables:
+        """Every table on the simplex, by Euclidean projection of its exponentials."""
+        at = starts(self.domain) if self.domain is not None else np.zeros(1, dtype=int)
+        tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
+        return LogTables(project_log(eta.intercept[None])[0], np.concatenate(tables))
 
     def log_joint(self, X: Coded, theta: Tables) -> Array:
         codes = X.onto(theta.domain).codes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from suffice._vector import Array
 from suffice.models import _kernels
 from suffice.models._protocol import DegenerateError
 from suffice.models.moments import Moments, diagonal, moments, origin, ratio
+from suffice.models.natural import Quadratic
 from suffice.priors import FLAT, GaussianPrior, log_class_prior
 
 
@@ -66,6 +68,12 @@ class Diagonal:
         """cov^-1 b for rows b (k, d)."""
         return np.asarray(b * ratio(1.0, self.variance))
 
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """Sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
+        used = self.variance > 0
+        log_det = np.log(self.variance, out=np.zeros(self.variance.shape), where=used)
+        return float((count * log_det + scatter * ratio(1.0, self.variance)).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Full:
@@ -85,9 +93,14 @@ class Full:
         """cov^-1 b for rows b (k, d), of tied classes."""
         return np.asarray(b @ self.whiten[0] @ self.whiten[0].T)
 
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """Sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
+        traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
+        return float((count[:, 0] * self.log_det + traces).sum())
+
 
 @dataclass(frozen=True, eq=False)
-class _Gaussian:
+class _Gaussian(ABC):
     """What the two structures share: the prior, the pooled covariance, and which features vary at all."""
 
     tied: bool = False
@@ -95,25 +108,38 @@ class _Gaussian:
     class_prior: Any = None
     names: tuple[str, ...] | None = None
     domain: Domain | None = None
-    used: Array | None = None  # (d,) features that vary over all rows
+    centre: Array | None = None  # (d,) mean of all rows
+    spread: Array | None = None  # (d,) standard deviation of all rows; 0 is a feature that does not vary
 
     def resolve(self, s: Moments) -> Self:
         total = s.total()
         variance = ratio(diagonal(total.scatter()), total.count)[0]
-        used = variance > ROUNDING * ratio(diagonal(total.second), total.count)[0]
-        if not used.all():
-            constant = ", ".join(s.domain.name(int(j)) for j in np.flatnonzero(~used))
+        spread = np.sqrt(np.where(variance > ROUNDING * ratio(diagonal(total.second), total.count)[0], variance, 0.0))
+        if not spread.all():
+            constant = ", ".join(s.domain.name(int(j)) for j in np.flatnonzero(spread == 0))
             warnings.warn(f"left out, as it has one value only: {constant}", ConstantColumnWarning, stacklevel=2)
-        prior = self.prior.resolve(total.mean()[0] + origin(s.domain), variance)
-        return replace(self, domain=s.domain, used=used, prior=prior)
+        centre = total.mean()[0] + origin(s.domain)
+        prior = self.prior.resolve(centre, variance)
+        return replace(self, domain=s.domain, centre=centre, spread=spread, prior=prior)
 
     def _used(self, s: Moments) -> Array:
-        return np.ones(s.domain.width, dtype=bool) if self.used is None else self.used
+        return np.ones(s.domain.width, dtype=bool) if self.spread is None else self.spread > 0
+
+    @abstractmethod
+    def parameters(self, s: Moments) -> Any:
+        """theta(s)."""
 
     def _mean(self, s: Moments) -> Array:
         """(m1 mean0 + first) / (m1 + count), about the origin (k, d)."""
         at = 0.0 if self.prior.mean is None else self.prior.mean - origin(s.domain)
         return ratio(s.first + self.prior.mean_weight * at, s.count + self.prior.mean_weight)
+
+    def _check_means(self, s: Moments) -> None:
+        known = (s.count + self.prior.mean_weight > 0) | ~np.isfinite(self._log_prior(s))[:, None]
+        if not known.all():
+            c, j = np.argwhere(~known)[0].tolist()
+            where = f" in {s.domain.name(j)}" if s.count.shape[1] > 1 else ""
+            raise DegenerateError(f"{s.label(c)} has no values{where}: its mean is unknown. Use prior='default'")
 
     def _pooled(self, s: Moments) -> tuple[Array, Array, Array]:
         """Scatter, raw sum of squares and count of each class, or of all classes together if they are tied."""
@@ -125,6 +151,50 @@ class _Gaussian:
 
     def _log_prior(self, s: Moments) -> Array:
         return log_class_prior(s.mass, s.domain.classes, self.class_prior)
+
+    def _prior_covariance(self, ndim: int) -> Array:
+        """cov0 as the structure keeps it: a diagonal (ndim 1) or a matrix (ndim 2)."""
+        at = np.zeros(1) if self.prior.covariance is None else self.prior.covariance
+        return at if at.ndim == ndim else np.diag(at)
+
+    def log_likelihood(self, target: Moments, s: Moments) -> float:
+        """Log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`.
+
+        Up to a constant. The closed form neglects a term of the prior (see `GaussianPrior`), so that it is its maximum
+        only nearly where the prior has weight on the mean.
+        """
+        theta = self.parameters(s)
+        scatter = target.scatter(theta.mean)
+        if self.prior.mean_weight:
+            gap = (self.prior.mean - origin(s.domain) - theta.mean) * self._used(s)
+            scatter = scatter + self.prior.mean_weight * target.square(gap, gap)
+        count = target.count
+        if self.tied:
+            scatter, count = scatter.sum(axis=0, keepdims=True), count.sum(axis=0, keepdims=True)
+        scatter = scatter + self.prior.cov_weight * self._prior_covariance(scatter.ndim - 1)
+        seen = target.mass > 0
+        misfit = theta.misfit(scatter, count + self.prior.cov_weight)
+        return float(target.mass[seen] @ theta.log_prior[seen] - 0.5 * misfit)
+
+    def standard(self, domain: Domain) -> tuple[Array, Array]:
+        """The mean of all rows, about the origin, and their spread: what standardises features (d,), (d,)."""
+        if self.centre is None or self.spread is None:
+            raise ValueError("features can be standardised once the model is resolved")
+        return self.centre - origin(domain), self.spread
+
+    def _free(self, domain: Domain) -> tuple[Array, Array]:
+        if self.tied:
+            raise TypeError("natural parameters are those of free covariances; for tied ones use LogisticRegression")
+        return self.standard(domain)
+
+    def gradient(self, s: Moments, eta: Quadratic) -> Quadratic:
+        """Minus the gradient of the log loss in natural parameters of standardised features, from S(X, Y - P)."""
+        centre, spread = self._free(s.domain)
+        return eta.gradient(s.about(centre + origin(s.domain)), spread)
+
+    def feasible(self, eta: Quadratic) -> Quadratic:
+        """The nearest parameters with probabilities on the simplex and no variance below 1/100 of the whole."""
+        return eta.feasible()
 
     def _needed(self, s: Moments) -> Array:
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
@@ -143,21 +213,20 @@ class DiagonalGaussian(_Gaussian):
 
     def _variance(self, s: Moments) -> tuple[Array, Array]:
         """(m2 var0 + scatter) / (m2 + count), and where it exists: (k or 1, d)."""
-        at = np.zeros(()) if self.prior.covariance is None else self.prior.covariance
-        at = np.diag(at) if at.ndim == 2 else at
         scatter, second, count = self._pooled(s)
         weight = count + self.prior.cov_weight
-        variance = ratio(scatter + self.prior.cov_weight * at, weight)
+        variance = ratio(scatter + self.prior.cov_weight * self._prior_covariance(1), weight)
         exists = (weight > 0) & (variance > ROUNDING * ratio(second, weight))
         return variance, exists | ~self._used(s)
 
     def valid(self, s: Moments) -> Moments:
-        """A block is one feature of one class, or one feature of all classes if they are tied."""
+        """A block is one feature of one class, or everything if the classes are tied."""
         exists = self._variance(s)[1] & (s.count + self.prior.mean_weight > 0)
-        block = np.broadcast_to(exists.all(axis=0) if self.tied else exists, s.first.shape)
+        block = np.broadcast_to(exists.all() if self.tied else exists, s.first.shape)
         return replace(s, mass=s.mass > 0, count=block, first=block, second=block)
 
     def parameters(self, s: Moments) -> Diagonal:
+        self._check_means(s)
         variance, exists = self._variance(s)
         bad = ~exists & self._needed(s)[:, None]
         if bad.any():
@@ -171,8 +240,21 @@ class DiagonalGaussian(_Gaussian):
         elif s.count[c, j] <= 0:
             what = f"class {label!r} has no values in {where}: its mean and variance are unknown"
         else:
-            what = f"class {label!r} has one value only in {where} ({s.count[c, j]:g} rows): its variance is zero"
+            what = f"class {label!r} has no variance in {where} ({s.count[c, j]:g} rows, too alike to tell apart)"
         return f"{what}. Use prior='default', or leave the column out"
+
+    def natural(self, theta: Diagonal) -> Quadratic:
+        """Of standardised features."""
+        centre, spread = self._free(theta.domain)
+        unit = ratio(1.0, spread)
+        variance = np.where(theta.variance > 0, theta.variance * unit**2, 1.0)
+        return Quadratic.of(theta.log_prior, (theta.mean - centre) * unit, variance)
+
+    def from_natural(self, eta: Quadratic, domain: Domain) -> Diagonal:
+        """The inverse of `natural`."""
+        centre, spread = self._free(domain)
+        mean, variance = eta.moments()
+        return Diagonal(domain, eta.intercept, mean * spread + centre, variance * spread**2)
 
     def log_joint(self, X: Array, theta: Diagonal) -> Array:
         precision = np.ascontiguousarray(np.broadcast_to(ratio(1.0, theta.variance), theta.mean.shape))
@@ -190,11 +272,9 @@ class FullGaussian(_Gaussian):
 
     def _factors(self, s: Moments) -> list[_Factor]:
         """(m2 cov0 + scatter) / (m2 + count) of each class, or of all together, taken apart."""
-        at = np.zeros(()) if self.prior.covariance is None else self.prior.covariance
-        at = np.diag(at) if at.ndim == 1 else at
         scatter, second, count = self._pooled(s)
         weight = count + self.prior.cov_weight
-        covariance = ratio(scatter + self.prior.cov_weight * at, weight[:, :, None])
+        covariance = ratio(scatter + self.prior.cov_weight * self._prior_covariance(2), weight[:, :, None])
         size = ratio(diagonal(second), weight)
         return [_Factor.of(cov, self._used(s), at) for cov, at in zip(covariance, size, strict=True)]
 
@@ -206,14 +286,12 @@ class FullGaussian(_Gaussian):
         return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
 
     def parameters(self, s: Moments) -> Full:
+        self._check_means(s)
         factors, needed = self._factors(s), self._needed(s)
         for c, factor in enumerate(factors):
             if factor.bad is not None and needed[c]:
                 raise DegenerateError(self._why(s, c, factor.bad, factor.rank))
-        covariance = np.stack([factor.covariance for factor in factors])
-        whiten = np.stack([factor.whiten for factor in factors])
-        log_det = np.array([factor.log_det for factor in factors])
-        return Full(s.domain, self._log_prior(s), self._mean(s), covariance, whiten, log_det)
+        return _stacked(s.domain, self._log_prior(s), self._mean(s), factors)
 
     def _why(self, s: Moments, c: int, j: int, rank: int) -> str:
         who = "the classes together have" if self.tied else f"class {s.domain.classes[c].item()!r} has"
@@ -223,6 +301,20 @@ class FullGaussian(_Gaussian):
             f"({s.domain.name(j)} adds nothing to those before it). "
             "Use prior='default', take more rows, or leave columns out"
         )
+
+    def natural(self, theta: Full) -> Quadratic:
+        """Of standardised features."""
+        centre, spread = self._free(theta.domain)
+        unit = ratio(1.0, spread)
+        covariance = theta.covariance * np.outer(unit, unit) + np.diag((unit == 0).astype(float))
+        return Quadratic.of(theta.log_prior, (theta.mean - centre) * unit, covariance)
+
+    def from_natural(self, eta: Quadratic, domain: Domain) -> Full:
+        """The inverse of `natural`."""
+        mean, covariance = eta.moments()
+        centre, spread = self._free(domain)
+        factors = [_Factor.of(c * np.outer(spread, spread), spread > 0, np.zeros(len(spread))) for c in covariance]
+        return _stacked(domain, eta.intercept, mean * spread + centre, factors)
 
     def log_joint(self, X: Array, theta: Full) -> Array:
         if self.tied:
@@ -265,3 +357,9 @@ class _Factor:
         whiten = inverse[:, None] * lapack.dtrtri(lower, lower=1)[0].T
         log_det = 2.0 * (np.log(np.diag(lower)).sum() - np.log(inverse[inverse > 0]).sum())
         return cls(covariance, whiten, float(log_det), None, int(used.sum()))
+
+
+def _stacked(domain: Domain, log_prior: Array, mean: Array, factors: list[_Factor]) -> Full:
+    covariance = np.stack([factor.covariance for factor in factors])
+    whiten = np.stack([factor.whiten for factor in factors])
+    return Full(domain, log_prior, mean, covariance, whiten, np.array([factor.log_det for factor in factors]))

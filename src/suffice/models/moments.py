@@ -10,9 +10,11 @@ import numpy as np
 from suffice._domain import Domain, OneHot, positions
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._statistics import Statistics, kept_classes, placed
+from suffice.models._statistics import Statistics, grouped, remainder
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
+DIGITS = 1e-12  # what is left of a spread, relative to the sums it was taken from, below which it has no digits left
+NOT_LEARNED = "these rows were not all learned"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,17 +42,20 @@ class Moments(Statistics):
         """The mean of each class about the origin (k, d); 0 where there is no mass."""
         return ratio(self.first, self.count)
 
-    def scatter(self) -> Array:
-        """The centred sum of squares of each class, second - count mean mean': (k, d) or (k, d, d)."""
-        return self.second - self._square(self.first, self.mean())
+    def scatter(self, about: Array | None = None) -> Array:
+        """The sum of squares of each class about points (k, d), by default its mean: (k, d) or (k, d, d)."""
+        if about is None:
+            return self.second - self.square(self.first, self.mean())
+        centred = self.first - self.count * about
+        return self.second - self.square(self.first, about) - self.square(about, centred)
 
-    def _square(self, a: Array, b: Array) -> Array:
+    def square(self, a: Array, b: Array) -> Array:
+        """Products a b' of rows (k, d), whole or diagonal as `second` is."""
         return a[:, :, None] * b[:, None, :] if self.second.ndim == 3 else a * b
 
     def total(self) -> Self:
         """The moments of all rows whatever their class, as one class."""
-        domain = replace(self.domain, classes=np.zeros(1, dtype=int))
-        return replace(self.map(lambda value: value.sum(axis=0, keepdims=True)), domain=domain)
+        return self.regroup(np.zeros(len(self.mass), dtype=int), np.zeros(1, dtype=int))
 
     def meet(self, other: Self) -> tuple[Self, Self]:
         domain = self.domain | other.domain
@@ -63,37 +68,53 @@ class Moments(Statistics):
         if domain is self.domain:
             return self
         at, size = positions(self.domain.classes, domain.classes), len(domain.classes)
-        return replace(self.about(origin(domain)).map(lambda value: placed(value, at, size)), domain=domain)
+        return replace(self.about(origin(domain)).map(lambda value: grouped(value, at, size)), domain=domain)
 
     def about(self, o: Array) -> Self:
         """The same moments about another origin, exactly: mass may be zero or negative."""
         shift = np.broadcast_to(origin(self.domain) - o, self.first.shape)
         if not shift.any():
             return self
-        cross = self._square(self.first, shift)
+        cross = self.square(self.first, shift)
         full = self.second.ndim == 3
         cross = cross + cross.swapaxes(1, 2) if full else 2 * cross
-        square = (self.count[:, :, None] if full else self.count) * self._square(shift, shift)
+        square = (self.count[:, :, None] if full else self.count) * self.square(shift, shift)
         domain = replace(self.domain, origin=o)
         return replace(self, domain=domain, first=self.first + self.count * shift, second=self.second + cross + square)
 
-    def impossible(self, size: Self) -> str | None:
-        if (self.count < 0).any():
-            return f"{self._called(self.count < 0)} would keep less than no values"
-        unit = np.sqrt(diagonal(size.second))
-        scatter = self.scatter() * ratio(1.0, self._square(unit, unit))
+    def impossible(self, before: Self) -> str | None:
+        count = remainder(before.count, before.count - self.count)
+        over = count > self.mass[:, None] * (1 + 1e-9)
+        if (count < 0).any() or over.any():
+            return f"{self._called((count < 0) | over)} would keep more or fewer values than rows: {NOT_LEARNED}"
+        unit = np.sqrt(diagonal(before.second))  # the size of the sums, and so of their rounding
+        scatter = self.scatter() * ratio(1.0, self.square(unit, unit))
         off = diagonal(scatter) < -LOST
         if scatter.ndim == 3:  # a direction between the axes may be lost as well
             off |= np.linalg.eigvalsh(scatter)[:, :1] < -LOST
-        gone = (self.count == 0) & (abs(self.first) > LOST * unit * np.sqrt(size.count))
-        return f"{self._called(off | gone)} would lose the variance" if (off | gone).any() else None
+        off |= (count == 0) & (abs(self.first) > LOST * unit * np.sqrt(before.count))
+        if off.any():
+            return f"{self._called(off)} would have a negative variance: {NOT_LEARNED}"
+        left, size = diagonal(self.total().scatter())[0], diagonal(before.total().second)[0]
+        far = (left != 0) & (left < DIGITS * size)
+        if far.any():
+            where = self.domain.name(int(np.flatnonzero(far)[0]))
+            return (
+                f"{where} would lose its variance to rounding, so far out are the rows to forget: fit the others anew"
+            )
+        return None
+
+    def pruned(self, before: Self) -> Self:
+        """Sums of nothing are exactly zero."""
+        count = remainder(before.count, before.count - self.count)
+        some = count != 0
+        second = np.where(some[:, :, None] if self.second.ndim == 3 else some, self.second, 0.0)
+        clean = replace(self, count=count, first=np.where(some, self.first, 0.0), second=second)
+        return super(Moments, clean).pruned(before)
 
     def _called(self, where: Array) -> str:
         c, j = np.argwhere(where)[0]
-        return f"class {self.domain.classes[c].item()!r}, {self.domain.name(int(j))},"
-
-    def pruned(self, before: Self) -> Self:
-        return kept_classes(self, before)
+        return f"{self.label(int(c))}, {self.domain.name(int(j))},"
 
 
 def moments(
@@ -133,13 +154,19 @@ def _of_labels(X: Array, Y: OneHot, domain: Domain, full: bool) -> Moments:
 
 
 def centre(X: Array) -> Array:
-    """An origin (d,) for sums over rows X: the mean of each column, exactly its value where that is one."""
-    present = ~np.isnan(X)
-    n = present.sum(axis=0)
-    low = np.min(X, axis=0, where=present, initial=np.inf)
-    high = np.max(X, axis=0, where=present, initial=-np.inf)
-    mean = ratio(np.sum(X, axis=0, where=present), n)
-    return np.where(n > 0, np.clip(mean, low, high), 0.0)
+    """An origin (d,) for sums over rows X: about the median of each column, rounded so that whole numbers stay exact.
+
+    A median, so that a far row does not pull it away from the others; of some rows, for it need not be exact.
+    """
+    sample = X[:: max(1, len(X) // 256)]
+    out = np.zeros(X.shape[1])
+    for j, column in enumerate(sample.T):
+        values = column[~np.isnan(column)]
+        if len(values):
+            middle, width = np.median(values), values.max() - values.min()
+            grain = 2.0 ** np.floor(np.log2(width / 32)) if 0 < width < np.inf else 0.0
+            out[j] = np.rint(middle / grain) * grain if grain else middle
+    return out
 
 
 def origin(domain: Domain) -> Array:

@@ -1,14 +1,17 @@
-"""Softmax: logistic regression as the linear view of Gaussians with one diagonal covariance."""
+"""Softmax: logistic regression, as the linear view of Gaussians with one diagonal covariance and in its own right."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Self
 
-from suffice._domain import OneHot
+import numpy as np
+
+from suffice._domain import Domain, OneHot
 from suffice._vector import Array
 from suffice.models.gaussian import DiagonalGaussian, Linear
-from suffice.models.moments import Moments
+from suffice.models.moments import Moments, origin, ratio
+from suffice.models.natural import Slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,5 +37,47 @@ class Softmax:
     def parameters(self, s: Moments) -> Linear:
         return Linear.of(self.gaussian.parameters(s))
 
+    def log_likelihood(self, target: Moments, s: Moments) -> float:
+        """Of the Gaussians behind the view."""
+        return self.gaussian.log_likelihood(target, s)
+
     def log_joint(self, X: Array, theta: Linear) -> Array:
         return theta.log_joint(X)
+
+    def natural(self, theta: Linear) -> Slopes:
+        """Slopes of standardised features, less their mean over the classes, which changes nothing."""
+        centre, spread = self.gaussian.standard(theta.domain)
+        intercept, coef = theta.intercept + theta.coef @ centre, theta.coef * spread
+        return Slopes(intercept - intercept[np.isfinite(intercept)].mean(), coef - coef.mean(axis=0))
+
+    def from_natural(self, eta: Slopes, domain: Domain) -> Linear:
+        """The inverse of `natural`, but for that mean."""
+        centre, spread = self.gaussian.standard(domain)
+        coef = eta.coef * ratio(1.0, spread)
+        return Linear(domain, coef, eta.intercept - coef @ centre)
+
+    def zero(self, s: Moments) -> Slopes:
+        """All classes alike."""
+        return Slopes(np.zeros(len(s.mass)), np.zeros(s.first.shape))
+
+    def gradient(self, s: Moments, eta: Slopes) -> Slopes:  # noqa: ARG002 - the scores are linear in the slopes
+        """Minus the gradient of the log loss: S(X, Y - P) of standardised features."""
+        centre, spread = self.gaussian.standard(s.domain)
+        return Slopes(s.mass, s.about(centre + origin(s.domain)).first * ratio(1.0, spread))
+
+    def feasible(self, eta: Slopes) -> Slopes:
+        """Every slope will do."""
+        return eta
+
+    def penalised(self, eta: Slopes) -> Slopes:
+        """What an l2 penalty weighs: the slopes of standardised features, without the intercept.
+
+        With two classes the penalty is that of the one vector of log-odds, as elsewhere: 1/2 |w|^2 = sum_y |w_y|^2.
+        """
+        return Slopes(np.zeros_like(eta.intercept), (2.0 if len(eta.coef) == 2 else 1.0) * eta.coef)
+
+    def design(self, X: Array, domain: Domain) -> Array:
+        """Standardised features with a leading column of ones (n, d + 1)."""
+        centre, spread = self.gaussian.standard(domain)
+        Z = (X - (centre + origin(domain))) * ratio(1.0, spread)
+        return np.column_stack([np.ones(len(X)), Z])
