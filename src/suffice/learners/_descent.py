@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,6 +53,7 @@ class Rate:
     adaptive: bool = False
     grow: float = 1.5
     most: float = np.inf
+    momentum: float = 0.0  # share of the last step that goes into the next, as long as the objective falls
 
 
 @dataclass
@@ -73,10 +74,16 @@ class Watch:
     last: Iterate | None = None
     value: float = np.inf
     since: int = 0
+    slack: float = 0.0  # share of the whole fall by which the objective may still be falling without a warning
+    fallen: float = 0.0
+    fall: float = np.inf
 
     def see(self, at: Iterate, rate: float) -> bool:
         """Take notice of an iterate; whether it is the last."""
         before, self.last = self.last, at
+        if before is not None:
+            self.fall = before.objective - at.objective
+            self.fallen += self.fall
         ended = before is not None and self._ended(before, at, rate)
         if self.held_out is None and self.stop == "soft-error" and ended:
             return True
@@ -86,6 +93,12 @@ class Watch:
             self.kept, self.value = at, value
         self.since = 0 if better else self.since + 1
         return ended or (self.held_out is not None and self.since >= PATIENCE)
+
+    def warn(self, record: Record) -> None:
+        """Say that `max_iter` came before the end, if it matters."""
+        settles = self.stop in ("log-loss", "change") and self.held_out is None
+        if settles and not self.fall <= max(self.tol, self.slack * self.fallen):
+            record.warn("still falling", "raise max_iter or tol")
 
     def _value(self, at: Iterate) -> float:
         if self.held_out is not None:
@@ -139,7 +152,7 @@ class Record:
     def warn(self, what: str, do: str) -> None:
         """Say that learning did not end as it should, and which knob to turn."""
         who = type(self.learner).__name__
-        warnings.warn(f"{who}: {what} in {len(self)} iterations; {do}", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"{who}: {what} after {len(self)} iterations; {do}", ConvergenceWarning, stacklevel=3)
 
 
 @contextmanager
@@ -164,25 +177,32 @@ def descend(problem: Problem, start: Any, rate: Rate, watch: Watch, record: Reco
     at = problem.evaluate(start)
     record.add(at, 0.0)
     watch.see(at, rate.first)
-    length, ended = rate.first, False
+    length, ended, before = rate.first, False, None
     for _ in range(record.learner.max_iter - 1):
-        new = problem.evaluate(problem.step(at, length))
+        new = problem.evaluate(problem.step(pushed(at, before, rate.momentum / length), length))
         record.add(new, length)
         if rate.adaptive and not new.objective <= at.objective:
-            length *= SHRINK
+            length, before = length * SHRINK, None
             if length < LEAST:
                 ended = True
                 break
             continue
         ended = watch.see(new, length)
-        at = new
+        at, before = new, at.point
         if ended:
             break
         length = min(length * rate.grow, rate.most) if rate.adaptive else length
     kept = watch.kept or at
-    if not ended and watch.stop in ("log-loss", "change") and watch.held_out is None:
-        record.warn("not settled", "raise max_iter or tol")
+    if not ended:
+        watch.warn(record)
     return kept, ended
+
+
+def pushed(at: Iterate, before: Any, weight: float) -> Iterate:
+    """An iterate whose direction goes on where the last step went."""
+    if before is None or not weight:
+        return at
+    return replace(at, direction=at.direction + weight * (at.point - before))
 
 
 def check(learner: Any, **allowed: tuple[Callable[[Any], bool], str]) -> None:

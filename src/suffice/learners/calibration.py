@@ -31,6 +31,8 @@ from suffice.losses import Costs
 from suffice.models import Model, Statistics
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
+GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
+SLACK = 0.02  # a calibration that is stopped early is as good; one that has hardly begun is not
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,8 @@ class RiskCalibration(BaseEstimator):
     Parameters
     ----------
     rate : "adaptive" or float, default="adaptive"
-        Multiplies sums. Adaptive: grows while the objective falls, else the step is taken back and shortened.
+        Multiplies sums. Adaptive: grows while the objective falls, and half of each step goes on into the next; a
+        step by which it would rise is taken back and shortened.
     max_iter : int, default=16
         Passes over the data; iteration 1 is the initial model.
     stop : {"log-loss", "soft-error", "best-error", None}, default="log-loss"
@@ -189,8 +192,9 @@ class RiskCalibration(BaseEstimator):
 
     def _descend(self, problem: Calibration, held_out: Data | None, seed: int) -> Fit:
         adaptive = self.rate == "adaptive"
-        rate = Rate(FIRST if adaptive else float(self.rate), adaptive)
-        watch = Watch(self.stop, self.tol, rate.first, None if held_out is None else _log_loss_on(problem, held_out))
+        rate = Rate(FIRST, True, GROW, momentum=MOMENTUM) if adaptive else Rate(float(self.rate))
+        elsewhere = None if held_out is None else _log_loss_on(problem, held_out)
+        watch = Watch(self.stop, self.tol, rate.first, elsewhere, slack=SLACK)
         start = _start(problem, self.init, seed)
         with recording(self) as record:
             if self.batch_size is None:
@@ -270,8 +274,7 @@ def stroll(
         record.add(at, rate)
         if watch.see(at, first):
             return watch.kept or at, True
-    if watch.stop == "log-loss" and watch.held_out is None:
-        record.warn("not settled", "raise max_iter or tol")
+    watch.warn(record)
     return watch.kept or at, False
 
 
@@ -378,6 +381,6 @@ class DiscriminativeFrequency(BaseEstimator):
         require(whole, self, "table")
         problem = Calibration(model.resolve(whole), data, whole, Costs.equal(len(whole.mass)), only_adds=True)
         with recording(self) as record:
-            watch = Watch(self.stop, self.tol, self.rate)
+            watch = Watch(self.stop, self.tol, self.rate, slack=SLACK)
             kept, ended = descend(problem, whole, Rate(self.rate), watch, record)
         return Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)

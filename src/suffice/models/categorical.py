@@ -48,7 +48,7 @@ class Counts(Statistics):
             value = _categories(self.domain)[j].tolist()[cell - starts(self.domain)[j]]
             who = f"{self.label(int(c))} would keep less than no rows with {value!r} in {self.domain.name(j)}"
             return f"{who}: these rows were not all learned"
-        over = _by_feature(self.domain, table) > self.mass[:, None] * (1 + 1e-9)
+        over = _by_feature(self.domain, table) > self.mass[:, None] * (1 + 1e-6)
         if over.any():
             c, j = np.argwhere(over)[0].tolist()
             who = f"{self.label(c)} would keep more values than rows in {self.domain.name(j)}"

@@ -135,7 +135,8 @@ class _Gaussian(ABC):
         return ratio(s.first + self.prior.mean_weight * at, s.count + self.prior.mean_weight)
 
     def _check_means(self, s: Moments) -> None:
-        known = (s.count + self.prior.mean_weight > 0) | ~np.isfinite(self._log_prior(s))[:, None]
+        empty = (s.mass == 0) & ~np.isfinite(self._log_prior(s))
+        known = (s.count + self.prior.mean_weight > 0) & (s.mass >= 0)[:, None] | empty[:, None]
         if not known.all():
             c, j = np.argwhere(~known)[0].tolist()
             where = f" in {s.domain.name(j)}" if s.count.shape[1] > 1 else ""

@@ -84,7 +84,7 @@ class Moments(Statistics):
 
     def impossible(self, before: Self) -> str | None:
         count = remainder(before.count, before.count - self.count)
-        over = count > self.mass[:, None] * (1 + 1e-9)
+        over = count > self.mass[:, None] * (1 + 1e-6)
         if (count < 0).any() or over.any():
             return f"{self._called((count < 0) | over)} would keep more or fewer values than rows: {NOT_LEARNED}"
         unit = np.sqrt(diagonal(before.second))  # the size of the sums, and so of their rounding

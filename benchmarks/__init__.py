@@ -1,0 +1,1 @@
+"""Measurements: accuracy, speed, calibration, and the tables of the papers."""

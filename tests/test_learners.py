@@ -1,0 +1,520 @@
+"""The learners: against the papers' examples, against scikit-learn, and against each other."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import linear_model
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import suffice.learners.newton
+from suffice import (
+    CategoricalNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    QuadraticDiscriminantAnalysis,
+)
+from suffice._domain import OneHot
+from suffice.data import Memory
+from suffice.learners import (
+    TM,
+    ClosedForm,
+    DiscriminativeFrequency,
+    GradientDescent,
+    Newton,
+    RiskCalibration,
+)
+from suffice.learners._protocol import Evaluate
+from suffice.losses import Costs
+from suffice.models.moments import moments
+from tests.toy import Of, Unit
+
+IRIS = load_iris(return_X_y=True)
+WINE = load_wine(return_X_y=True)
+plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def binned(X):
+    return np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X.T])
+
+
+# The papers' own examples
+
+
+@dataclass(frozen=True)
+class EqualWeights(Unit):
+    """The toy of rc2: means are learned, p(y) = 1/2 and variance 1 are not."""
+
+    def parameters(self, s):
+        return np.log([0.5, 0.5]), s.first / s.count + s.domain.origin
+
+
+TOY = {
+    0: [0.958, 0.35, 1.00],
+    1: [0.93, 0.56, 1.00],
+    2: [0.87, 0.80, 1.00],
+    4: [0.84, 0.89, 1.00],
+    8: [0.86, 0.90, 1.00],
+    16: [0.90, 0.92, 1.00],
+    32: [0.93, 0.94, 1.00],
+    64: [0.96, 0.96, 1.00],
+}
+
+
+@pytest.mark.parametrize("updates", TOY)
+def test_the_toy_example_of_rc2(updates):
+    X, y = np.array([[0.0], [1.0], [4.0]]), np.array([1, 2, 2])
+    learner = RiskCalibration(rate=0.5, max_iter=updates + 1, stop=None, anchor=0.0)
+    model = Of(EqualWeights(), learner=learner).fit(X, y)
+    p = model.predict_proba(X)[[0, 1, 2], [0, 1, 1]]
+    assert_allclose(p, TOY[updates], atol=0.005)
+    assert_allclose(model.history_["soft_error"][-1], np.mean(1 - p), atol=1e-12)
+    if updates == 1:
+        s = model.statistics_.about(np.zeros(1))
+        assert_allclose(np.column_stack([s.mass, s.first[:, 0]]).ravel(), [0.695, -0.328, 2.305, 5.328], atol=5e-4)
+
+
+@dataclass(frozen=True)
+class Averages(Unit):
+    """Proposition 1 of rc1: the statistics are the features, and the parameters their mean over all rows."""
+
+    def statistics(self, X, W):
+        return moments(X, W, domain=self.domain).about(np.zeros(X.shape[1]))
+
+    def valid(self, s):
+        return s.map(lambda value: np.ones(value.shape, dtype=bool))
+
+    def parameters(self, s):
+        return s.mass / s.mass.sum(), s.first / s.mass.sum()
+
+    def log_joint(self, X, theta):
+        return theta[0] + X @ theta[1].T
+
+
+def test_proposition_1_calibration_of_averages_is_gradient_descent(rng):
+    X, y = StandardScaler().fit_transform(IRIS[0]), IRIS[1]
+    learner = RiskCalibration(rate=0.7, max_iter=21, stop=None, anchor=0.0)
+    log_p, coef = Of(Averages(), learner=learner).fit(X, y).parameters_
+    D, Y = np.column_stack([np.ones(len(X)), X]), np.eye(3)[y]
+    theta = D.T @ Y / len(X)
+    for _ in range(20):
+        P = np.exp(D @ theta)
+        P /= P.sum(axis=1, keepdims=True)
+        theta = theta + 0.7 * D.T @ (Y - P) / len(X)
+    assert_allclose(np.column_stack([log_p, coef]).T, theta, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), GaussianNB(tied=True)], ids=repr
+)
+@plain
+def test_one_step_of_tm_is_one_step_of_calibration_at_rate_1(estimator):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :4]
+    tm = estimator.set_params(learner=TM(max_iter=2)).fit(X, y).statistics_
+    rc = RiskCalibration(rate=1.0, max_iter=2, stop=None, anchor=0.0)
+    assert_allclose(tm.first, estimator.set_params(learner=rc).fit(X, y).statistics_.first, rtol=1e-12)
+
+
+# The gradient behind them all
+
+NATURAL = [
+    (CategoricalNB(), True),
+    (GaussianNB(), False),
+    (QuadraticDiscriminantAnalysis(), False),
+    (LogisticRegression(learner=ClosedForm()), False),
+]
+
+
+@pytest.mark.parametrize(("estimator", "tables"), NATURAL, ids=lambda v: type(v).__name__)
+def test_the_gradient_is_a_difference_of_statistics(estimator, tables):
+    X, y = (binned(IRIS[0]) if tables else IRIS[0]), IRIS[1]
+    fit = estimator.fit(X, y)
+    model, domain = fit._fit_result().model, fit.statistics_.domain
+    data, loss = Memory(estimator._encode(X), OneHot.of(y)), Costs.equal(3)
+
+    def evaluated(eta):
+        return data.sum(Evaluate(model, model.from_natural(eta, domain), domain.classes, loss))
+
+    eta = model.natural(fit.parameters_)
+    theta = model.from_natural(eta, domain)
+    assert_allclose(
+        model.log_joint(data.X, theta), model.log_joint(data.X, fit.parameters_) + gap(model, data, fit, theta)
+    )
+    analytic = model.gradient(evaluated(eta).direction, eta)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        way = eta.map(lambda value: rng.normal(size=value.shape))
+        if hasattr(way, "square") and way.square.ndim == 3:
+            way = replace(way, square=way.square + way.square.swapaxes(1, 2))
+        ahead, behind = (evaluated(eta + h * way).losses.log_loss for h in (1e-5, -1e-5))
+        along = suffice.learners.gradient.inner(analytic, way)
+        assert_allclose((behind - ahead) / 2e-5, along, rtol=1e-5, atol=1e-4)
+
+
+def gap(model, data, fit, theta):
+    """Scores may differ by what is the same for all classes."""
+    difference = model.log_joint(data.X, theta) - model.log_joint(data.X, fit.parameters_)
+    assert_allclose(difference, difference[:, :1] * np.ones(3), atol=1e-9)
+    return difference[:, :1]
+
+
+# Where they lead
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["diabetes", "haberman", "mammographic"])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Newton(l2=0.0),
+        GradientDescent(rate="adaptive", max_iter=20_000, tol=1e-12),
+        RiskCalibration(anchor=0.0, max_iter=20_000, tol=1e-12),
+        TM(max_iter=20_000, tol=1e-12),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_on_tied_gaussians_all_reach_maximum_conditional_likelihood(load, name, learner):
+    X, y = load(name)
+    X = StandardScaler().fit_transform(X)
+    theirs = linear_model.LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y)
+    best = log_loss(y, theirs.predict_proba(X))
+    estimators = [LogisticRegression(learner=learner)]
+    if not isinstance(learner, Newton | GradientDescent):
+        estimators.append(LinearDiscriminantAnalysis(learner=learner))
+    for estimator in estimators:
+        ours = log_loss(y, estimator.fit(X, y).predict_proba(X))
+        assert abs(ours - best) < 1e-6, estimator.n_iter_
+
+
+@pytest.mark.parametrize("data", [IRIS, WINE, load_breast_cancer(return_X_y=True)], ids=["iris", "wine", "cancer"])
+@pytest.mark.parametrize("l2", [0.1, 1.0, 30.0])
+def test_newton_is_scikit_learns_logistic_regression(data, l2):
+    X, y = data
+    Z = StandardScaler().fit_transform(X)
+    theirs = linear_model.LogisticRegression(C=1 / l2, tol=1e-10, max_iter=10_000).fit(Z, y)
+    for features in (Z, 1e3 * X + 7):
+        ours = LogisticRegression(learner=Newton(l2=l2)).fit(features, y)
+        assert_allclose(ours.predict_proba(features), theirs.predict_proba(Z), atol=1e-6)
+    assert_allclose(LogisticRegression(learner=Newton(l2=l2)).fit(Z, y).coef_, theirs.coef_, atol=1e-5)
+
+
+def test_conjugate_gradients_solve_what_cholesky_does(monkeypatch):
+    X, y = WINE
+    dense = LogisticRegression().fit(X, y).predict_proba(X)
+    monkeypatch.setattr(suffice.learners.newton, "DENSE", 1)
+    assert_allclose(LogisticRegression().fit(X, y).predict_proba(X), dense, atol=1e-5)
+
+
+# Risk-based calibration
+
+
+class Counted(Memory):
+    """Rows that count how often they are read."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.passes = 0
+
+    def sum(self, f):
+        self.passes += 1
+        return super().sum(f)
+
+    def map(self, features=None, labels=None):
+        return self
+
+    def parts(self, shares, seed):
+        return super().parts(shares, seed)
+
+
+@plain
+@pytest.mark.parametrize("learner", [RiskCalibration(0.1, 7), TM(7), GradientDescent(max_iter=7), Newton(max_iter=7)])
+def test_a_step_is_one_pass(learner):
+    data = Counted(*IRIS)
+    fit = LogisticRegression(learner=learner).fit(data)
+    assert data.passes == fit.n_iter_ + 1  # the first sums S(X, Y)
+    assert {len(values) for values in fit.history_.values()} == {fit.n_iter_}
+
+
+def test_the_closed_form_is_one_pass():
+    for estimator in (QuadraticDiscriminantAnalysis(), LogisticRegression(learner=ClosedForm(), multi_class="ovo")):
+        data = Counted(*IRIS)
+        estimator.fit(data)
+        assert data.passes == 1
+
+
+def test_history_tells_what_it_says():
+    X, y = IRIS
+    rc = RiskCalibration(rate=0.1, max_iter=9, stop=None, anchor=0.0)
+    fit = QuadraticDiscriminantAnalysis(learner=rc).fit(X, y)
+    p = fit.predict_proba(X)
+    assert_allclose(fit.history_["log_loss"][-1], log_loss(y, p))
+    assert_allclose(fit.history_["error"][-1], 1 - fit.score(X, y))
+    first = QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X)
+    assert_allclose(fit.history_["log_loss"][0], log_loss(y, first))
+    assert_allclose(fit.history_["soft_error"][0], np.mean(1 - first[np.arange(150), y]))
+
+
+@plain
+def test_stopping_rules_keep_the_right_iterate():
+    X, y = binned(WINE[0]), WINE[1]
+    for stop, key in (("best-error", "error"), ("log-loss", "objective")):
+        fit = CategoricalNB(learner=RiskCalibration(rate=0.1, max_iter=30, stop=stop, anchor=0.0)).fit(X, y)
+        kept = fit.statistics_
+        again = RiskCalibration(rate=0.1, max_iter=int(np.argmin(fit.history_[key])) + 1, stop=None, anchor=0.0)
+        assert_allclose(kept.table, CategoricalNB(learner=again).fit(X, y).statistics_.table, atol=1e-9)
+    # the soft error rises: the model before the rise
+    rising = RiskCalibration(rate=3.0, max_iter=30, stop="soft-error", anchor=0.0)
+    fit = QuadraticDiscriminantAnalysis(learner=rising).fit(*IRIS)
+    soft = fit.history_["soft_error"]
+    assert fit.converged_
+    assert soft[-1] > soft[-2]
+    p = fit.predict_proba(IRIS[0])
+    assert_allclose(np.mean(1 - p[np.arange(150), IRIS[1]]), soft[-2], atol=1e-12)
+
+
+@pytest.mark.parametrize("anchor", [0.1, 1.0])
+@pytest.mark.parametrize("prior", ["default", None])
+@plain
+def test_the_anchor_has_a_fixed_point(anchor, prior):
+    data = {CategoricalNB: binned(WINE[0][:, :5]), QuadraticDiscriminantAnalysis: WINE[0][:, :5]}
+    for kind, X in data.items():
+        learner = RiskCalibration(rate=0.2, max_iter=6000, stop=None, anchor=anchor)
+        fit = kind(learner=learner, prior=prior).fit(X, WINE[1])
+        s, whole = fit.statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
+        encoded = fit._encode(X)
+        W = OneHot.of(WINE[1]).matrix().toarray() - fit.predict_proba(X)
+        residual = fit._fit_result().model.statistics(encoded, W) + anchor * (whole - s)
+        frozen = fit._fit_result().model.valid(s + 0.2 * residual)
+        scale = whole.map(lambda value: np.sqrt((value**2).mean()))
+        off = residual.map(lambda value, size, ok: np.max(abs(np.where(ok, value, 0.0))) / size, scale, frozen)
+        sizes = []
+        off.map(sizes.append)
+        assert max(sizes) < 1e-6, (kind, sizes)
+
+
+@plain
+def test_an_infinite_anchor_is_the_closed_form():
+    X, y = IRIS
+    heavy = QuadraticDiscriminantAnalysis(learner=RiskCalibration(anchor=1e9, rate="adaptive")).fit(X, y)
+    assert_allclose(heavy.predict_proba(X), QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X), atol=1e-6)
+
+
+@plain
+@pytest.mark.parametrize("settings", [{"batch_size": 20}, {"init": "random"}, {"init": "bootstrap", "n_init": 3}])
+def test_other_ways_to_start_and_to_step_lead_down(settings):
+    X, y = IRIS
+    learner = RiskCalibration(random_state=0, max_iter=40, **settings)
+    for estimator in (
+        GaussianNB(),
+        QuadraticDiscriminantAnalysis(),
+        LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+    ):
+        fit = estimator.set_params(learner=learner).fit(X, y)
+        assert fit.score(X, y) > 0.94, estimator
+        same = estimator.set_params(learner=learner).fit(X, y)
+        assert_allclose(fit.predict_proba(X), same.predict_proba(X), atol=1e-12)
+
+
+@plain
+def test_held_out_rows_choose_the_iterate():
+    X, y = binned(WINE[0]), WINE[1]
+    learner = RiskCalibration(anchor=0.0, max_iter=200, validation_fraction=0.3, random_state=0, stop=None)
+    fit = CategoricalNB(learner=learner).fit(X, y)
+    assert fit.n_iter_ < 200  # it does not get better for ever
+    assert fit.classes_.tolist() == [0, 1, 2]
+    rare = np.where(np.arange(len(y)) < 2, "rare", y.astype(str))  # perhaps on one side only
+    for seed in range(6):
+        p = CategoricalNB(learner=learner.set_params(random_state=seed)).fit(X, rare).predict_proba(X)
+        assert np.isfinite(p).all()
+
+
+def test_costs_move_the_decision():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, [0, 1, 4]]
+    costly = RiskCalibration(costs=[[0, 20], [1, 0]], anchor=0.0, max_iter=20_000, tol=1e-8)
+    weighted = RiskCalibration(anchor=0.0, max_iter=20_000, tol=1e-8)
+    ours = LogisticRegression(learner=costly).fit(X, y)
+    theirs = LogisticRegression(learner=weighted).fit(X, y, sample_weight=np.where(y == 0, 20, 1))
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)
+    plainly = LogisticRegression(learner=weighted).fit(X, y)
+    cost = {}
+    for name, model in (("costly", ours), ("plain", plainly)):
+        predicted = model.predict(X)
+        cost[name] = 20 * ((y == 0) & (predicted == 1)).sum() + ((y == 1) & (predicted == 0)).sum()
+    assert cost["costly"] < 0.7 * cost["plain"]
+
+
+def test_frozen_blocks_stay_valid():
+    X, y = binned(WINE[0]), WINE[1]
+    wild = RiskCalibration(rate=10.0, max_iter=30, stop=None, anchor=0.0)
+    for kind, features in ((CategoricalNB, X), (QuadraticDiscriminantAnalysis, WINE[0]), (GaussianNB, WINE[0])):
+        s = kind(learner=wild).fit(features, y)
+        leaves = []
+        s._fit_result().model.valid(s.statistics_).map(leaves.append)
+        assert all(np.all(leaf) for leaf in leaves)
+    # the papers' rule: a step that breaks anything is not taken
+    whole = RiskCalibration(rate=50.0, max_iter=3, stop=None, anchor=0.0, freeze="all")
+    stuck = QuadraticDiscriminantAnalysis(prior=None, learner=whole).fit(*IRIS)
+    assert_allclose(stuck.means_, QuadraticDiscriminantAnalysis(prior=None).fit(*IRIS).means_)
+
+
+# Bad cases
+
+ESTIMATORS = [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis, LogisticRegression]
+
+
+@plain
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("learner", [RiskCalibration(10.0), RiskCalibration(), TM(), RiskCalibration(10.0, stop=None)])
+def test_no_nan_whatever_happens(kind, learner, rng):
+    separable = np.concatenate([rng.normal(size=(20, 3)), rng.normal(size=(20, 3)) + 50])
+    singular = np.concatenate([rng.normal(size=(38, 3)), np.ones((2, 3))])
+    y = np.repeat([0, 1], 20)
+    for X, labels in ((separable, y), (singular, np.repeat([0, 1], [38, 2]))):
+        for held_out in (None, 0.1):
+            calibrates = isinstance(learner, RiskCalibration)
+            chosen = learner.set_params(validation_fraction=held_out, random_state=0) if calibrates else learner
+            fit = kind(learner=chosen).fit(X, labels)
+            assert np.isfinite(fit.predict_proba(X)).all()
+            for name in ("means_", "covariance_", "theta_", "var_", "coef_", "intercept_"):
+                assert np.isfinite(getattr(fit, name, 0.0)).all()
+
+
+def test_warnings_say_what_happened_and_which_knob(rng):
+    X = np.concatenate([rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 50])
+    y = np.repeat([0, 1], 20)
+    with pytest.warns(ConvergenceWarning, match="Newton: the classes are separable.*set l2 above 0"):
+        LogisticRegression(learner=Newton(l2=0.0)).fit(X, y)
+    with pytest.warns(
+        ConvergenceWarning, match="RiskCalibration: still falling after 3 iterations; raise max_iter or tol"
+    ):
+        GaussianNB(learner=RiskCalibration(max_iter=3, tol=1e-12)).fit(*IRIS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LogisticRegression().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (
+            GaussianNB(learner=DiscriminativeFrequency()),
+            "DiscriminativeFrequency does not fit Moments, which has no `ta",
+        ),
+        (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which has no `design`"),
+        (CategoricalNB(learner=GradientDescent(l2=1.0)), "GradientDescent does not fit Categorical, which has no `pen"),
+        (LinearDiscriminantAnalysis(learner=GradientDescent()), "for tied ones use LogisticRegression"),
+        (Of(Unit(), learner=RiskCalibration()), "RiskCalibration does not fit Unit, which has no `log_likelihood`"),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_what_does_not_fit_together_is_said_in_a_sentence(estimator, message):
+    with pytest.raises(TypeError, match=message):
+        estimator.fit(*IRIS)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (RiskCalibration(rate=-1), "rate must be 'adaptive' or a positive number, got -1"),
+        (RiskCalibration(max_iter=0), "max_iter must be a whole number of at least 1, got 0"),
+        (RiskCalibration(stop="never"), "stop must be one of"),
+        (RiskCalibration(anchor=-0.1), "anchor must be a number of at least 0"),
+        (RiskCalibration(validation_fraction=1.5), "validation_fraction must be None or between 0 and 1"),
+        (RiskCalibration(costs=[[0, 1], [1, 0]]), "costs must be 3 x 3 numbers of at least 0"),
+        (GradientDescent(init="one"), "init must be one of"),
+        (Newton(l2="much"), "l2 must be a number of at least 0, got 'much'"),
+        ("adam", "learner must be None or an instance of one of suffice.learners, got 'adam'"),
+        (Newton, "learner must be None or an instance of one of suffice.learners"),
+    ],
+    ids=str,
+)
+def test_bad_settings(learner, message):
+    with pytest.raises(ValueError, match=message):
+        LogisticRegression(learner=learner).fit(*IRIS)
+
+
+# Around the learners
+
+
+@plain
+def test_settings_can_be_searched():
+    grid = {"learner__anchor": [0.0, 0.1], "learner__max_iter": [4, 16]}
+    search = GridSearchCV(QuadraticDiscriminantAnalysis(learner=RiskCalibration()), grid, cv=3).fit(*IRIS)
+    assert set(search.best_params_) == set(grid)
+
+
+def test_what_is_not_additive_does_not_offer_to_be():
+    for name in ("partial_fit", "merge", "forget"):
+        assert not hasattr(LogisticRegression(), name)
+        assert not hasattr(GaussianNB(learner=RiskCalibration()), name)
+        assert hasattr(LogisticRegression(learner=ClosedForm()), name)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [PolynomialFeatures(2, include_bias=False), RBFSampler(random_state=0), Nystroem(random_state=0)],
+    ids=repr,
+)
+@plain
+def test_other_feature_maps_come_by_pipelines(features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X**2).sum(axis=1) > 1.4  # a circle
+    for estimator in (LogisticRegression(), LogisticRegression(learner=RiskCalibration(max_iter=64))):
+        assert estimator.fit(X, y).score(X, y) < 0.75
+        assert make_pipeline(StandardScaler(), features, estimator).fit(X, y).score(X, y) > 0.9
+
+
+def test_pairs_and_rests():
+    X, y = StandardScaler().fit_transform(WINE[0]), WINE[1]
+    for learner in (None, GradientDescent(rate="adaptive", max_iter=2000, l2=1.0, tol=1e-10)):
+        ovo = LogisticRegression(learner=learner, multi_class="ovo").fit(X, y)
+        pairs = OneVsOneClassifier(LogisticRegression(learner=learner)).fit(X, y)
+        assert (ovo.predict(X) == pairs.predict(X)).all()
+        for row, pair in zip(ovo.coef_, pairs.estimators_, strict=True):
+            assert_allclose(row, pair.coef_[0], atol=1e-5)
+        ovr = LogisticRegression(learner=learner, multi_class="ovr").fit(X, y)
+        for c in range(3):
+            alone = LogisticRegression(learner=learner).fit(X, y == c)
+            assert_allclose(ovr.coef_[c], alone.coef_[0], atol=1e-5)
+    closed = LogisticRegression(learner=ClosedForm(), multi_class="ovr").fit(X, y)
+    alone = LogisticRegression(learner=ClosedForm()).fit(X, y == 1)
+    assert_allclose(closed.coef_[1], alone.coef_[0])
+    with pytest.raises(ValueError, match="multi_class must be one of"):
+        LogisticRegression(multi_class="all").fit(X, y)
+
+
+def test_votes_and_probabilities_agree():
+    ovo = LogisticRegression(multi_class="ovo").fit(*IRIS)
+    assert (ovo.predict_proba(IRIS[0]).argmax(axis=1) == ovo.predict(IRIS[0])).all()
+    assert_allclose(ovo.predict_proba(IRIS[0]).sum(axis=1), 1)
+
+
+def test_progress_is_shown_when_asked(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        GaussianNB(learner=RiskCalibration(verbose=1)).fit(*IRIS)
+    assert "RiskCalibration: log loss" in capsys.readouterr().err
+
+
+def test_parameter_change_stops_gradient_descent():
+    learner = GradientDescent(rate=0.5, stop="change", tol=1e-3, init="zero", max_iter=5000)
+    fit = LogisticRegression(learner=learner).fit(*IRIS)
+    assert fit.converged_
+    assert 2 < fit.n_iter_ < 5000
+    assert_allclose(fit.history_["log_loss"][0], np.log(3))
