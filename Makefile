@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-speed clean
+.PHONY: demo test check format bench-accuracy bench-calibration bench-rc1 bench-speed clean
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,12 @@ check: $(VENV)/.check
 
 bench-accuracy: $(VENV)/.test
 	$(BIN)/python benchmarks/accuracy.py
+
+bench-calibration: $(VENV)/.test
+	$(BIN)/python -m benchmarks.calibration
+
+bench-rc1: $(VENV)/.test
+	$(BIN)/python benchmarks/rc1.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

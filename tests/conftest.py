@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "laws", max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    "laws", max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("laws")
 

@@ -291,7 +291,7 @@ def test_stopping_rules_keep_the_right_iterate():
 def test_the_anchor_has_a_fixed_point(anchor, prior):
     data = {CategoricalNB: binned(WINE[0][:, :5]), QuadraticDiscriminantAnalysis: WINE[0][:, :5]}
     for kind, X in data.items():
-        learner = RiskCalibration(rate=0.2, max_iter=6000, stop=None, anchor=anchor)
+        learner = RiskCalibration(rate=0.2, max_iter=1500, stop=None, anchor=anchor)
         fit = kind(learner=learner, prior=prior).fit(X, WINE[1])
         s, whole = fit.statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
         encoded = fit._encode(X)
