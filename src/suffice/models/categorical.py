@@ -132,8 +132,10 @@ class Categorical:
         """Log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`."""
         theta = self.parameters(s)
         counts, _ = self._smoothed(target)
-        seen = target.mass > 0
-        return float((counts * theta.log_probability.T).sum() + target.mass[seen] @ theta.log_prior[seen])
+        log_prior = log_class_prior(target.mass, target.domain.classes, self.class_prior)
+        seen = np.isfinite(log_prior)
+        classes = target.mass.sum() * np.exp(log_prior[seen]) @ theta.log_prior[seen]
+        return float((counts * theta.log_probability.T).sum() + classes)
 
     def natural(self, theta: Tables) -> LogTables:
         """The logarithms themselves."""

@@ -64,6 +64,11 @@ class Diagonal:
     mean: Array
     variance: Array
 
+    @property
+    def covariance(self) -> Array:
+        """The variances, as those of full covariances are called."""
+        return self.variance
+
     def solve(self, b: Array) -> Array:
         """cov^-1 b for rows b (k, d)."""
         return np.asarray(b * ratio(1.0, self.variance))
@@ -159,23 +164,22 @@ class _Gaussian(ABC):
         return at if at.ndim == ndim else np.diag(at)
 
     def log_likelihood(self, target: Moments, s: Moments) -> float:
-        """Log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`.
+        """Log p(X, Y) under theta(s) of data with the statistics `target` and of the prior's rows, up to a constant.
 
-        Up to a constant. The closed form neglects a term of the prior (see `GaussianPrior`), so that it is its maximum
-        only nearly where the prior has weight on the mean.
+        Written about the closed form theta(target) = (mean*, cov*), which is where it is greatest:
+        -1/2 sum_y n_y (log|cov_y| + tr cov_y^-1 (cov*_y + (mean*_y - mean_y)(mean*_y - mean_y)')) + sum_y n_y log p(y).
         """
-        theta = self.parameters(s)
-        scatter = target.scatter(theta.mean)
-        if self.prior.mean_weight:
-            gap = (self.prior.mean - origin(s.domain) - theta.mean) * self._used(s)
-            scatter = scatter + self.prior.mean_weight * target.square(gap, gap)
+        theta, best = self.parameters(s), self.parameters(target)
+        gap = best.mean - theta.mean
+        means = target.square((target.count + self.prior.mean_weight) * gap, gap)
         count = target.count
         if self.tied:
-            scatter, count = scatter.sum(axis=0, keepdims=True), count.sum(axis=0, keepdims=True)
-        scatter = scatter + self.prior.cov_weight * self._prior_covariance(scatter.ndim - 1)
-        seen = target.mass > 0
-        misfit = theta.misfit(scatter, count + self.prior.cov_weight)
-        return float(target.mass[seen] @ theta.log_prior[seen] - 0.5 * misfit)
+            means, count = means.sum(axis=0, keepdims=True), count.sum(axis=0, keepdims=True)
+        count = count + self.prior.cov_weight
+        scatter = means + (count[:, :, None] if means.ndim == 3 else count) * best.covariance
+        seen = np.isfinite(best.log_prior)
+        classes = target.mass.sum() * np.exp(best.log_prior[seen]) @ theta.log_prior[seen]
+        return float(classes - 0.5 * theta.misfit(scatter, count))
 
     def standard(self, domain: Domain) -> tuple[Array, Array]:
         """The mean of all rows, about the origin, and their spread: what standardises features (d,), (d,)."""

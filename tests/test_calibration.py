@@ -1,0 +1,294 @@
+"""Calibration: passes, stopping, the anchor, starts, costs; and what learners do with bad cases."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+
+from suffice import (
+    CategoricalNB,
+    Dirichlet,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    QuadraticDiscriminantAnalysis,
+)
+from suffice._domain import OneHot
+from suffice.data import Memory
+from suffice.learners import (
+    TM,
+    ClosedForm,
+    DiscriminativeFrequency,
+    GradientDescent,
+    Newton,
+    RiskCalibration,
+)
+from tests.toy import Of, Unit
+
+IRIS = load_iris(return_X_y=True)
+WINE = load_wine(return_X_y=True)
+plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def binned(X):
+    return np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X.T])
+
+
+# Risk-based calibration
+
+
+class Counted(Memory):
+    """Rows that count how often they are read."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.passes = 0
+
+    def sum(self, f):
+        self.passes += 1
+        return super().sum(f)
+
+    def map(self, features=None, labels=None):
+        return self
+
+    def parts(self, shares, seed):
+        return super().parts(shares, seed)
+
+
+@plain
+@pytest.mark.parametrize("learner", [RiskCalibration(0.1, 7), TM(7), GradientDescent(max_iter=7), Newton(max_iter=7)])
+def test_a_step_is_one_pass(learner):
+    data = Counted(*IRIS)
+    fit = LogisticRegression(learner=learner).fit(data)
+    assert data.passes == fit.n_iter_ + 1  # the first sums S(X, Y)
+    assert {len(values) for values in fit.history_.values()} == {fit.n_iter_}
+
+
+def test_the_closed_form_is_one_pass():
+    for estimator in (QuadraticDiscriminantAnalysis(), LogisticRegression(learner=ClosedForm(), multi_class="ovo")):
+        data = Counted(*IRIS)
+        estimator.fit(data)
+        assert data.passes == 1
+
+
+def test_history_tells_what_it_says():
+    X, y = IRIS
+    rc = RiskCalibration(rate=0.1, max_iter=9, stop=None, anchor=0.0)
+    fit = QuadraticDiscriminantAnalysis(learner=rc).fit(X, y)
+    p = fit.predict_proba(X)
+    assert_allclose(fit.history_["log_loss"][-1], log_loss(y, p))
+    assert_allclose(fit.history_["error"][-1], 1 - fit.score(X, y))
+    first = QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X)
+    assert_allclose(fit.history_["log_loss"][0], log_loss(y, first))
+    assert_allclose(fit.history_["soft_error"][0], np.mean(1 - first[np.arange(150), y]))
+
+
+@plain
+def test_stopping_rules_keep_the_right_iterate():
+    X, y = binned(WINE[0]), WINE[1]
+    for stop, key in (("best-error", "error"), ("log-loss", "objective")):
+        fit = CategoricalNB(learner=RiskCalibration(rate=0.1, max_iter=30, stop=stop, anchor=0.0)).fit(X, y)
+        kept = fit.statistics_
+        again = RiskCalibration(rate=0.1, max_iter=int(np.argmin(fit.history_[key])) + 1, stop=None, anchor=0.0)
+        assert_allclose(kept.table, CategoricalNB(learner=again).fit(X, y).statistics_.table, atol=1e-9)
+    # the soft error rises: the model before the rise
+    rising = RiskCalibration(rate=3.0, max_iter=30, stop="soft-error", anchor=0.0)
+    fit = QuadraticDiscriminantAnalysis(learner=rising).fit(*IRIS)
+    soft = fit.history_["soft_error"]
+    assert fit.converged_
+    assert soft[-1] > soft[-2]
+    p = fit.predict_proba(IRIS[0])
+    assert_allclose(np.mean(1 - p[np.arange(150), IRIS[1]]), soft[-2], atol=1e-12)
+
+
+@pytest.mark.parametrize("anchor", [0.1, 1.0])
+@pytest.mark.parametrize("prior", ["default", None])
+@plain
+def test_the_anchor_has_a_fixed_point(anchor, prior):
+    data = {CategoricalNB: binned(WINE[0][:, :5]), QuadraticDiscriminantAnalysis: WINE[0][:, :5]}
+    for kind, X in data.items():
+        learner = RiskCalibration(rate=0.2, max_iter=1500, stop=None, anchor=anchor)
+        fit = kind(learner=learner, prior=prior).fit(X, WINE[1])
+        s, whole = fit.statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
+        encoded = fit._encode(X)
+        W = OneHot.of(WINE[1]).matrix().toarray() - fit.predict_proba(X)
+        residual = fit._fit_result().model.statistics(encoded, W) + anchor * (whole - s)
+        frozen = fit._fit_result().model.valid(s + 0.2 * residual)
+        scale = whole.map(lambda value: np.sqrt((value**2).mean()))
+        off = residual.map(lambda value, size, ok: np.max(abs(np.where(ok, value, 0.0))) / size, scale, frozen)
+        sizes = []
+        off.map(sizes.append)
+        assert max(sizes) < 1e-6, (kind, sizes)
+
+
+@plain
+def test_an_infinite_anchor_is_the_closed_form():
+    X, y = IRIS
+    heavy = QuadraticDiscriminantAnalysis(learner=RiskCalibration(anchor=1e9, rate="adaptive")).fit(X, y)
+    assert_allclose(heavy.predict_proba(X), QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X), atol=1e-6)
+
+
+@plain
+@pytest.mark.parametrize("settings", [{"batch_size": 20}, {"init": "random"}, {"init": "bootstrap", "n_init": 3}])
+def test_other_ways_to_start_and_to_step_lead_down(settings):
+    X, y = IRIS
+    learner = RiskCalibration(random_state=0, max_iter=40, **settings)
+    for estimator in (
+        GaussianNB(),
+        QuadraticDiscriminantAnalysis(),
+        LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+    ):
+        fit = estimator.set_params(learner=learner).fit(X, y)
+        assert fit.score(X, y) > 0.94, estimator
+        same = estimator.set_params(learner=learner).fit(X, y)
+        assert_allclose(fit.predict_proba(X), same.predict_proba(X), atol=1e-12)
+
+
+@plain
+def test_held_out_rows_choose_the_iterate():
+    X, y = binned(WINE[0]), WINE[1]
+    learner = RiskCalibration(anchor=0.0, max_iter=200, validation_fraction=0.3, random_state=0, stop=None)
+    fit = CategoricalNB(learner=learner).fit(X, y)
+    assert fit.n_iter_ < 200  # it does not get better for ever
+    assert fit.classes_.tolist() == [0, 1, 2]
+    rare = np.where(np.arange(len(y)) < 2, "rare", y.astype(str))  # perhaps on one side only
+    for seed in range(6):
+        p = CategoricalNB(learner=learner.set_params(random_state=seed)).fit(X, rare).predict_proba(X)
+        assert np.isfinite(p).all()
+
+
+def test_costs_move_the_decision():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, [0, 1, 4]]
+    costly = RiskCalibration(costs=[[0, 20], [1, 0]], anchor=0.0, max_iter=20_000, tol=1e-8)
+    weighted = RiskCalibration(anchor=0.0, max_iter=20_000, tol=1e-8)
+    ours = LogisticRegression(learner=costly).fit(X, y)
+    theirs = LogisticRegression(learner=weighted).fit(X, y, sample_weight=np.where(y == 0, 20, 1))
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)
+    plainly = LogisticRegression(learner=weighted).fit(X, y)
+    cost = {}
+    for name, model in (("costly", ours), ("plain", plainly)):
+        predicted = model.predict(X)
+        cost[name] = 20 * ((y == 0) & (predicted == 1)).sum() + ((y == 1) & (predicted == 0)).sum()
+    assert cost["costly"] < 0.7 * cost["plain"]
+
+
+def test_frozen_blocks_stay_valid():
+    X, y = binned(WINE[0]), WINE[1]
+    wild = RiskCalibration(rate=10.0, max_iter=30, stop=None, anchor=0.0)
+    for kind, features in ((CategoricalNB, X), (QuadraticDiscriminantAnalysis, WINE[0]), (GaussianNB, WINE[0])):
+        s = kind(learner=wild).fit(features, y)
+        leaves = []
+        s._fit_result().model.valid(s.statistics_).map(leaves.append)
+        assert all(np.all(leaf) for leaf in leaves)
+    # the papers' rule: a step that breaks anything is not taken
+    whole = RiskCalibration(rate=50.0, max_iter=3, stop=None, anchor=0.0, freeze="all")
+    stuck = QuadraticDiscriminantAnalysis(prior=None, learner=whole).fit(*IRIS)
+    assert_allclose(stuck.means_, QuadraticDiscriminantAnalysis(prior=None).fit(*IRIS).means_)
+
+
+# Bad cases
+
+ESTIMATORS = [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis, LogisticRegression]
+
+
+@plain
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("learner", [RiskCalibration(10.0), RiskCalibration(), TM(), RiskCalibration(10.0, stop=None)])
+def test_no_nan_whatever_happens(kind, learner, rng):
+    separable = np.concatenate([rng.normal(size=(20, 3)), rng.normal(size=(20, 3)) + 50])
+    singular = np.concatenate([rng.normal(size=(38, 3)), np.ones((2, 3))])
+    y = np.repeat([0, 1], 20)
+    for X, labels in ((separable, y), (singular, np.repeat([0, 1], [38, 2]))):
+        for held_out in (None, 0.1):
+            calibrates = isinstance(learner, RiskCalibration)
+            chosen = learner.set_params(validation_fraction=held_out, random_state=0) if calibrates else learner
+            fit = kind(learner=chosen).fit(X, labels)
+            assert np.isfinite(fit.predict_proba(X)).all()
+            for name in ("means_", "covariance_", "theta_", "var_", "coef_", "intercept_"):
+                assert np.isfinite(getattr(fit, name, 0.0)).all()
+
+
+def test_warnings_say_what_happened_and_which_knob(rng):
+    X = np.concatenate([rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 50])
+    y = np.repeat([0, 1], 20)
+    with pytest.warns(ConvergenceWarning, match="Newton: the classes are separable.*set l2 above 0"):
+        LogisticRegression(learner=Newton(l2=0.0)).fit(X, y)
+    with pytest.warns(
+        ConvergenceWarning, match="RiskCalibration: still falling after 3 iterations; raise max_iter or tol"
+    ):
+        GaussianNB(learner=RiskCalibration(max_iter=3, tol=1e-12)).fit(*IRIS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LogisticRegression().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (
+            GaussianNB(learner=DiscriminativeFrequency()),
+            "DiscriminativeFrequency does not fit Moments, which has no `ta",
+        ),
+        (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which has no `design`"),
+        (CategoricalNB(learner=GradientDescent(l2=1.0)), "GradientDescent does not fit Categorical, which has no `pen"),
+        (LinearDiscriminantAnalysis(learner=GradientDescent()), "for tied ones use LogisticRegression"),
+        (Of(Unit(), learner=RiskCalibration()), "RiskCalibration does not fit Unit, which has no `log_likelihood`"),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_what_does_not_fit_together_is_said_in_a_sentence(estimator, message):
+    with pytest.raises(TypeError, match=message):
+        estimator.fit(*IRIS)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (RiskCalibration(rate=-1), "rate must be 'adaptive' or a positive number, got -1"),
+        (RiskCalibration(max_iter=0), "max_iter must be a whole number of at least 1, got 0"),
+        (RiskCalibration(stop="never"), "stop must be one of"),
+        (RiskCalibration(anchor=-0.1), "anchor must be a number of at least 0"),
+        (RiskCalibration(validation_fraction=1.5), "validation_fraction must be None or between 0 and 1"),
+        (RiskCalibration(costs=[[0, 1], [1, 0]]), "costs must be 3 x 3 numbers of at least 0"),
+        (GradientDescent(init="one"), "init must be one of"),
+        (Newton(l2="much"), "l2 must be a number of at least 0, got 'much'"),
+        ("adam", "learner must be None or an instance of one of suffice.learners, got 'adam'"),
+        (Newton, "learner must be None or an instance of one of suffice.learners"),
+    ],
+    ids=str,
+)
+def test_bad_settings(learner, message):
+    with pytest.raises(ValueError, match=message):
+        LogisticRegression(learner=learner).fit(*IRIS)
+
+
+@pytest.mark.parametrize("estimator", [CategoricalNB(), GaussianNB(), QuadraticDiscriminantAnalysis()], ids=repr)
+def test_the_likelihood_of_the_objective_is_that_of_the_data(estimator):
+    X, y = (binned(WINE[0]) if isinstance(estimator, CategoricalNB) else WINE[0][:, :4]), WINE[1]
+    estimator.set_params(prior=None if not isinstance(estimator, CategoricalNB) else Dirichlet(1e-9))
+    fit = estimator.fit(X, y)
+    model, target, data = fit._fit_result().model, fit.statistics_, estimator._encode(X)
+    other = model.statistics(data, OneHot.of(np.roll(y, 3))) + 2.0 * target  # some other valid statistics
+
+    def likelihood(s):
+        return model.log_joint(data, model.parameters(s))[np.arange(len(y)), y].sum()
+
+    ours = model.log_likelihood(target, other) - model.log_likelihood(target, target)
+    assert_allclose(ours, likelihood(other) - likelihood(target), rtol=1e-6)
+    assert ours < 0
+
+
+@pytest.mark.parametrize("kind", [CategoricalNB, GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis])
+def test_the_objective_falls_along_the_direction(kind):
+    X, y = (binned(WINE[0]) if kind is CategoricalNB else WINE[0]), WINE[1]
+    learner = RiskCalibration(rate=1e-4, max_iter=200, stop=None, anchor=1.0)
+    objective = kind(learner=learner).fit(X, y).history_["objective"]
+    assert (np.diff(objective) < 0).all()
