@@ -158,10 +158,17 @@ def test_held_out_rows_choose_the_iterate():
     fit = CategoricalNB(learner=learner).fit(X, y)
     assert fit.n_iter_ < 200  # it does not get better for ever
     assert fit.classes_.tolist() == [0, 1, 2]
-    rare = np.where(np.arange(len(y)) < 2, "rare", y.astype(str))  # perhaps on one side only
+    rare = np.where(np.arange(len(y)) < 1, "rare", y.astype(str))  # on one side only
+    said = 0
     for seed in range(6):
-        p = CategoricalNB(learner=learner.set_params(random_state=seed)).fit(X, rare).predict_proba(X)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            p = CategoricalNB(learner=learner.set_params(random_state=seed)).fit(X, rare).predict_proba(X)
         assert np.isfinite(p).all()
+        unseen = (p[:, 3] == 0).all()
+        assert unseen == any("all rows of the classes ['rare'] are held out" in str(w.message) for w in caught)
+        said += unseen
+    assert 0 < said < 6
 
 
 def test_costs_move_the_decision():
@@ -225,6 +232,10 @@ def test_warnings_say_what_happened_and_which_knob(rng):
         ConvergenceWarning, match="RiskCalibration: still falling after 3 iterations; raise max_iter or tol"
     ):
         GaussianNB(learner=RiskCalibration(max_iter=3, tol=1e-12)).fit(*IRIS)
+    with pytest.warns(
+        ConvergenceWarning, match="RiskCalibration: the objective rose after 3 iterations; lower the rate"
+    ):
+        assert not LogisticRegression(learner=RiskCalibration(10.0)).fit(*IRIS).converged_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LogisticRegression().fit(X, y)

@@ -195,6 +195,9 @@ def descend(problem: Problem, start: Any, rate: Rate, watch: Watch, record: Reco
     kept = watch.kept or at
     if not ended:
         watch.warn(record)
+    elif watch.stop == "log-loss" and watch.fall < -watch.tol:
+        ended = False
+        record.warn("the objective rose", "lower the rate, or leave it adaptive")
     return kept, ended
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,6 +186,9 @@ class RiskCalibration(BaseEstimator):
             shares = [self.validation_fraction, 1 - self.validation_fraction]
             held_out, data = data.parts(shares, rng.randint(2**31))
             whole = data.sum(Observed(model)).onto(whole.domain)
+            if not whole.mass.all():
+                unseen = whole.domain.classes[whole.mass == 0].tolist()
+                warnings.warn(f"all rows of the classes {unseen} are held out: lower validation_fraction", stacklevel=3)
         loss = _costs(self, len(whole.domain.classes))
         problem = Calibration(model.resolve(whole), data, whole, loss, self.anchor, self.freeze)
         fits = [self._descend(problem, held_out, rng.randint(2**31)) for _ in range(self.n_init)]
