@@ -25,6 +25,7 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 import suffice
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import FullGaussian
+from suffice.models.natural import project_log
 
 SETS = {  # the paper's name: ours, and whether its first row is lost
     "adult": ("adult_rc", False),
@@ -65,6 +66,12 @@ class PrintedGaussian(FullGaussian):
         return replace(
             right, intercept=0 * right.intercept, square=right.square + s.mass[:, None, None] * (covariance - trace)
         )
+
+    def feasible(self, eta, start):  # noqa: ARG002 - the floor of the paper, whatever it began with
+        precision, axes = np.linalg.eigh(-2.0 * eta.square)
+        variance = np.maximum(np.where(precision > 0, 1 / precision, 0.0), 1e-2)
+        square = np.einsum("kij,kj,klj->kil", axes, -0.5 / variance, axes)
+        return replace(eta, intercept=project_log(eta.intercept[None])[0], square=square)
 
 
 class PrintedQDA(suffice.QuadraticDiscriminantAnalysis):

@@ -20,7 +20,7 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._domain import OneHot
+from suffice._domain import Coded, OneHot
 from suffice.data import Memory
 from suffice.learners import ClosedForm
 from suffice.models import DiagonalGaussian, FullGaussian
@@ -221,3 +221,26 @@ def test_a_forked_process_can_predict():
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         for result in pool.map(predict, range(3), timeout=60):
             assert (result == expected).all()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([-128, 127, 0, 127], dtype=np.int8),
+        np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64),
+        np.array([5.0, -3.0, 5.0]),
+        np.array([5.0, -3.5, 5.0], dtype=np.float32),
+        np.array([1e300, -1e300, 0.0]),
+        np.array([2.0, np.nan, 1.0]),
+        np.array([7]),
+        np.array([True, False, True]),
+    ],
+    ids=str,
+)
+def test_numbers_are_encoded_as_they_sort(column):
+    coded = Coded.of([column])
+    categories, codes = np.unique(column[~np.isnan(column)], return_inverse=True)
+    assert coded.categories[0].dtype == column.dtype
+    assert coded.categories[0].tolist() == categories.tolist()
+    assert coded.codes[~np.isnan(column), 0].tolist() == codes.tolist()
+    assert (coded.codes[np.isnan(column), 0] == -1).all()

@@ -91,12 +91,14 @@ def test_history_tells_what_it_says():
 
 @plain
 def test_stopping_rules_keep_the_right_iterate():
-    X, y = binned(WINE[0]), WINE[1]
-    for stop, key in (("best-error", "error"), ("log-loss", "objective")):
-        fit = CategoricalNB(learner=RiskCalibration(rate=0.1, max_iter=30, stop=stop, anchor=0.0)).fit(X, y)
-        kept = fit.statistics_
-        again = RiskCalibration(rate=0.1, max_iter=int(np.argmin(fit.history_[key])) + 1, stop=None, anchor=0.0)
-        assert_allclose(kept.table, CategoricalNB(learner=again).fit(X, y).statistics_.table, atol=1e-9)
+    X, y = IRIS
+    for stop, key, rate in (("best-error", "error", 1.0), ("log-loss", "objective", 3.0)):
+        fit = QuadraticDiscriminantAnalysis(learner=RiskCalibration(rate, 30, stop, anchor=0.0)).fit(X, y)
+        best = int(np.argmin(fit.history_[key])) + 1
+        assert 1 < best < fit.n_iter_  # neither the first nor the last
+        again = RiskCalibration(rate, best, None, anchor=0.0)
+        same = QuadraticDiscriminantAnalysis(learner=again).fit(X, y)
+        assert_allclose(fit.statistics_.first, same.statistics_.first, atol=1e-9)
     # the soft error rises: the model before the rise
     rising = RiskCalibration(rate=3.0, max_iter=30, stop="soft-error", anchor=0.0)
     fit = QuadraticDiscriminantAnalysis(learner=rising).fit(*IRIS)
@@ -201,6 +203,73 @@ def test_frozen_blocks_stay_valid():
     assert_allclose(stuck.means_, QuadraticDiscriminantAnalysis(prior=None).fit(*IRIS).means_)
 
 
+@plain
+def test_the_best_start_is_kept(monkeypatch):
+    values, descend = [], RiskCalibration._descend
+
+    def watched(self, *args):
+        values.append(descend(self, *args))
+        return values[-1]
+
+    monkeypatch.setattr(RiskCalibration, "_descend", watched)
+    learner = RiskCalibration(init="random", n_init=6, max_iter=3, random_state=1)
+    fit = QuadraticDiscriminantAnalysis(learner=learner).fit(*IRIS)
+    best, kept = min(values, key=lambda pair: pair[0])
+    assert len({value for value, _ in values}) == 6
+    assert fit.statistics_ is kept.statistics
+    assert_allclose(best, min(kept.history["objective"]))
+
+
+def test_costs_of_every_kind_lower_the_cost():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=900)
+    X = rng.normal(size=(900, 2)) + 1.5 * np.array([[0, 0], [1, 0], [0.5, 1]])[y]
+    costs = np.array([[0, 10, 1], [1, 0, 10], [10, 1, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plainly = LogisticRegression(learner=RiskCalibration(anchor=0.0, max_iter=100)).fit(X, y)
+        costly = LogisticRegression(learner=RiskCalibration(anchor=0.0, max_iter=100, costs=costs)).fit(X, y)
+    assert costs[y, costly.predict(X)].mean() < 0.95 * costs[y, plainly.predict(X)].mean()
+    assert_allclose(costly.history_["error"][-1], costs[y, costly.predict(X)].mean())
+
+
+@plain
+def test_a_class_held_out_whole_does_not_stop_the_others():
+    X, y = IRIS[0], IRIS[1].copy()
+    y[0] = 7
+    for estimator in (LinearDiscriminantAnalysis(), LogisticRegression(prior=None), GaussianNB(tied=True)):
+        moved = []
+        for seed in range(6):
+            learner = RiskCalibration(validation_fraction=0.5, random_state=seed, anchor=0.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                history = estimator.set_params(learner=learner).fit(X, y).history_["log_loss"]
+            moved.append(history[-1] < 0.9 * history[0])
+        assert all(moved)
+
+
+@plain
+def test_minibatches_are_of_rows():
+    X, y = IRIS
+    learner = RiskCalibration(batch_size=30, random_state=0, anchor=0.0, max_iter=4)
+    one = QuadraticDiscriminantAnalysis(prior=None, learner=learner).fit(X, y)
+    ten = QuadraticDiscriminantAnalysis(prior=None, learner=learner).fit(X, y, sample_weight=np.full(150, 10.0))
+    assert_allclose(one.predict_proba(X), ten.predict_proba(X), atol=1e-9)
+    start = QuadraticDiscriminantAnalysis(prior=None).fit(X, y)
+    assert_allclose(one.history_["log_loss"][0], log_loss(y, start.predict_proba(X)))
+    for fraction in (0.001, 0.999):
+        with pytest.raises(ValueError, match="leaves no rows on one side"):
+            GaussianNB(learner=RiskCalibration(validation_fraction=fraction)).fit(X, y)
+
+
+@plain
+def test_gradient_descent_begins_where_the_closed_form_is():
+    X, y = load_breast_cancer(return_X_y=True)  # some directions have variances of 1e-4
+    for estimator in (QuadraticDiscriminantAnalysis(prior=None), GaussianNB(prior=None)):
+        history = estimator.set_params(learner=GradientDescent("adaptive")).fit(X, y).history_["log_loss"]
+        assert min(history) < 0.9 * history[0]
+
+
 # Bad cases
 
 ESTIMATORS = [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis, LogisticRegression]
@@ -246,11 +315,14 @@ def test_warnings_say_what_happened_and_which_knob(rng):
     [
         (
             GaussianNB(learner=DiscriminativeFrequency()),
-            "DiscriminativeFrequency does not fit Moments, which has no `ta",
+            "DiscriminativeFrequency does not fit DiagonalGaussian, whose Moments have no `table`",
         ),
         (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which has no `design`"),
         (CategoricalNB(learner=GradientDescent(l2=1.0)), "GradientDescent does not fit Categorical, which has no `pen"),
-        (LinearDiscriminantAnalysis(learner=GradientDescent()), "for tied ones use LogisticRegression"),
+        (
+            LinearDiscriminantAnalysis(learner=GradientDescent()),
+            "GradientDescent does not fit FullGaussian: tied Gaussians have no",
+        ),
         (Of(Unit(), learner=RiskCalibration()), "RiskCalibration does not fit Unit, which has no `log_likelihood`"),
     ],
     ids=lambda v: type(v).__name__,

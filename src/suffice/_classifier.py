@@ -264,7 +264,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def n_iter_(self) -> int:
-        """Passes over the data that learning took, besides the first."""
+        """Iterations: passes over the data besides the one that sums them; 1 for the closed form."""
         return self._fit_result().n_iter
 
     @property
@@ -279,7 +279,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def class_count_(self) -> Array:
-        """The weight of the rows of each class (k,)."""
+        """The weight of each class in the statistics (k,): that of its rows, unless a learner has moved it."""
         check_is_fitted(self)
         return self.statistics_.mass
 

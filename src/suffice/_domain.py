@@ -190,12 +190,29 @@ def _encode(column: Array, called: str) -> tuple[Array, Array]:
         return _encode_objects(column.tolist(), called)
     if column.dtype.kind == "f" and np.isinf(column).any():
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
+    if column.dtype.kind in "iuf" and len(column):
+        counted = _count_whole(column)
+        if counted is not None:
+            return counted
     categories, codes = np.unique(column, return_inverse=True)
     if column.dtype.kind in "fMm" and len(categories):  # NaN and NaT sort to the end
         present = categories[~(np.isnan(categories) if column.dtype.kind == "f" else np.isnat(categories))]
         codes[codes >= len(present)] = -1
         categories = present
     return categories, codes
+
+
+def _count_whole(column: Array) -> tuple[Array, Array] | None:
+    """`_encode` for whole numbers in a small range, by counting instead of sorting; None for others."""
+    low, high = column.min().item(), column.max().item()
+    if not (-(2**53) < low <= high < 2**53 and high - low < min(65_536, 16 * len(column))):  # NaN is not
+        return None
+    whole = column.astype(np.int64)
+    if not (whole == column).all():
+        return None
+    present = np.bincount(whole - int(low)) > 0
+    categories = (np.flatnonzero(present) + int(low)).astype(column.dtype)
+    return categories, (np.cumsum(present) - 1)[whole - int(low)]
 
 
 def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:

@@ -91,7 +91,11 @@ class LogisticRegression(Classifier):
         learner = super()._learner()
         if self.multi_class not in ("softmax", *SCHEMES):
             raise ValueError(f"multi_class must be one of {('softmax', *SCHEMES)}, got {self.multi_class!r}")
-        return learner if self.multi_class == "softmax" else TwoAtATime(learner, self.multi_class)
+        if self.multi_class == "softmax":
+            return learner
+        if self.class_prior is not None:
+            raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
+        return TwoAtATime(learner, self.multi_class)
 
     def _encode(self, X: Any) -> Array:
         return _input.numbers(X, type(self).__name__)

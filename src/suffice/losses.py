@@ -36,10 +36,18 @@ class Costs:
 
     Equal costs (the default) make W = Y - P: the step of risk-based calibration, and minus the gradient of the log loss
     in the scores. For two classes, or costs that depend on y alone, it is that gradient with each row weighted by its
-    cost, so that the most probable class is the one of least expected cost. The log loss is reported so weighted.
+    cost, so that the most probable class is the one of least expected cost. The log loss is reported so weighted. Other
+    costs have no such loss; there the soft cost tells whether a step was good.
     """
 
     matrix: Array  # (k, k), rows the true class, zero diagonal
+
+    @property
+    def judge(self) -> str:
+        """The loss by which steps are judged."""
+        off = ~np.eye(len(self.matrix), dtype=bool)
+        by_row = self.matrix[off].reshape(len(self.matrix), -1)
+        return "log_loss" if (by_row == by_row[:, :1]).all() else "soft_error"
 
     @classmethod
     def equal(cls, k: int) -> Costs:

@@ -184,7 +184,7 @@ def descend(problem: Problem, start: Any, rate: Rate, watch: Watch, record: Reco
         if rate.adaptive and not new.objective <= at.objective:
             length, before = length * SHRINK, None
             if length < LEAST:
-                ended = True
+                ended = watch.fall <= max(watch.tol, 1e-9)  # at the bottom, as far as numbers go
                 break
             continue
         ended = watch.see(new, length)
@@ -193,7 +193,9 @@ def descend(problem: Problem, start: Any, rate: Rate, watch: Watch, record: Reco
             break
         length = min(length * rate.grow, rate.most) if rate.adaptive else length
     kept = watch.kept or at
-    if not ended:
+    if length < LEAST and not ended:
+        record.warn("no step lowers the objective", "set the rate, or standardise the features")
+    elif not ended:
         watch.warn(record)
     elif watch.stop == "log-loss" and watch.fall < -watch.tol:
         ended = False
@@ -216,13 +218,17 @@ def check(learner: Any, **allowed: tuple[Callable[[Any], bool], str]) -> None:
             raise ValueError(f"{type(learner).__name__}: {name} must be {words}, got {value!r}")
 
 
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value > 0)
+
+
 def _number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 POSITIVE = (lambda v: _number(v) and v > 0, "a positive number")
 NOT_NEGATIVE = (lambda v: _number(v) and v >= 0, "a number of at least 0")
-COUNT = (lambda v: _number(v) and v >= 1 and int(v) == v, "a whole number of at least 1")
+COUNT = (_whole, "a whole number of at least 1")
 
 
 def one_of(*values: Any) -> tuple[Callable[[Any], bool], str]:

@@ -71,5 +71,5 @@ def require(thing: Any, learner: Any, *names: str) -> None:
     if missing:
         raise TypeError(
             f"{type(learner).__name__} does not fit {type(thing).__name__}, which has no `{missing[0]}`; "
-            "RiskCalibration and ClosedForm fit every model"
+            "ClosedForm() and RiskCalibration(anchor=0) fit every model"
         )

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from suffice._vector import Array, select
-from suffice.data import Data
+from suffice.data import Batch, Data
 from suffice.learners._descent import (
     COUNT,
     NOT_NEGATIVE,
+    PATIENCE,
     POSITIVE,
     STOPS,
     Iterate,
@@ -28,7 +29,7 @@ from suffice.learners._descent import (
     recording,
 )
 from suffice.learners._protocol import Evaluate, Fit, Observed, require
-from suffice.losses import Costs
+from suffice.losses import Costs, Losses
 from suffice.models import Model, Statistics
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
@@ -60,14 +61,15 @@ class Calibration:
             direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
         if self.anchor:
             direction = direction + self.anchor * (self.whole - s)
-        return Iterate(s, theta, got.losses, direction, self.objective(s, got.losses.means()["log_loss"]))
+        return Iterate(s, theta, got.losses, direction, self.objective(s, got.losses))
 
-    def objective(self, s: Statistics, log_loss: float) -> float:
+    def objective(self, s: Statistics, losses: Losses) -> float:
         """Log loss plus anchor times negative joint log-likelihood, per row."""
+        value = losses.means()[self.loss.judge]
         if not self.anchor:
-            return log_loss
+            return value
         likelihood: float = self.model.log_likelihood(self.whole, s)  # type: ignore[attr-defined]
-        return log_loss - self.anchor * likelihood / float(self.whole.mass.sum())
+        return value - self.anchor * likelihood / float(self.whole.mass.sum())
 
     def step(self, at: Iterate, rate: float) -> Statistics:
         """A step, but for what it would leave without parameters: the block concerned stays, or everything does."""
@@ -185,16 +187,20 @@ class RiskCalibration(BaseEstimator):
         if self.validation_fraction is not None:
             shares = [self.validation_fraction, 1 - self.validation_fraction]
             held_out, data = data.parts(shares, rng.randint(2**31))
+            if not held_out.sum(_rows) or not data.sum(_rows):
+                raise ValueError(f"validation_fraction={self.validation_fraction} leaves no rows on one side")
             whole = data.sum(Observed(model)).onto(whole.domain)
             if not whole.mass.all():
                 unseen = whole.domain.classes[whole.mass == 0].tolist()
                 warnings.warn(f"all rows of the classes {unseen} are held out: lower validation_fraction", stacklevel=3)
         loss = _costs(self, len(whole.domain.classes))
         problem = Calibration(model.resolve(whole), data, whole, loss, self.anchor, self.freeze)
-        fits = [self._descend(problem, held_out, rng.randint(2**31)) for _ in range(self.n_init)]
-        return min(fits, key=lambda fit: min(fit.history["objective"]))
+        starts = 1 if self.init == "data" else self.n_init
+        fits = [self._descend(problem, held_out, rng.randint(2**31)) for _ in range(starts)]
+        return min(fits, key=lambda pair: pair[0])[1]
 
-    def _descend(self, problem: Calibration, held_out: Data | None, seed: int) -> Fit:
+    def _descend(self, problem: Calibration, held_out: Data | None, seed: int) -> tuple[float, Fit]:
+        """A descent from one start: what the kept iterate has least of, and the fit."""
         adaptive = self.rate == "adaptive"
         rate = Rate(FIRST, True, GROW, momentum=MOMENTUM) if adaptive else Rate(float(self.rate))
         elsewhere = None if held_out is None else _log_loss_on(problem, held_out)
@@ -204,9 +210,9 @@ class RiskCalibration(BaseEstimator):
             if self.batch_size is None:
                 kept, ended = descend(problem, start, rate, watch, record)
             else:
-                parts = max(1, round(float(problem.whole.mass.sum()) / self.batch_size))
+                parts = -(-problem.data.sum(_rows) // self.batch_size)
                 kept, ended = stroll(problem, start, rate.first, watch, record, parts, seed)
-        return Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)
+        return watch.value, Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)
 
     def _check(self, model: Model[Any, Any]) -> None:
         check(
@@ -229,7 +235,7 @@ def _costs(learner: Any, k: int) -> Costs:
     if learner.costs is None:
         return Costs.equal(k)
     matrix = np.array(learner.costs, dtype=float)
-    if matrix.shape != (k, k) or not (matrix >= 0).all():
+    if matrix.shape != (k, k) or not (matrix >= 0).all() or not np.isfinite(matrix).all():
         raise ValueError(f"{type(learner).__name__}: costs must be {k} x {k} numbers of at least 0, got {matrix!r}")
     np.fill_diagonal(matrix, 0.0)
     return Costs(matrix)
@@ -250,6 +256,10 @@ def _start(problem: Calibration, init: str, seed: int) -> Statistics:
     return start
 
 
+def _rows(batch: Batch) -> int:
+    return len(batch.Y)
+
+
 def _log_loss_on(problem: Calibration, rows: Data) -> Any:
     """The log loss of parameters on other rows."""
     classes = problem.whole.domain.classes
@@ -263,20 +273,23 @@ def _log_loss_on(problem: Calibration, rows: Data) -> Any:
 def stroll(
     problem: Calibration, s: Statistics, first: float, watch: Watch, record: Record, parts: int, seed: int
 ) -> tuple[Iterate, bool]:
-    """Descend by minibatches with a falling rate; losses are those met on the way, so that a pass stays one pass."""
+    """Descend by minibatches with a falling rate; losses are those met on the way, so that a pass stays one pass.
+
+    It ends when the objective hardly changes or has not fallen for a while; a single pass may rise.
+    """
+    at = problem.evaluate(s)
+    record.add(at, 0.0)
+    watch.see(at, first)
     batches = problem.data.parts([1 / parts] * parts, seed)
-    for epoch in range(record.learner.max_iter):
-        rate, met = first / np.sqrt(epoch + 1), None
+    for epoch in range(record.learner.max_iter - 1):
+        rate, met = first / np.sqrt(epoch + 1), Losses(0.0, 0.0, 0.0, 0.0)
         for batch in batches:
             at = problem.evaluate_on(batch, s)
-            met = at.losses if met is None else met + at.losses
-            s = problem.step(at, rate)
-        if met is None:
-            break
-        objective = problem.objective(s, met.means()["log_loss"])
-        at = Iterate(s, problem.model.parameters(s), met, None, objective)
+            met, s = met + at.losses, problem.step(at, rate)
+        at = Iterate(s, problem.model.parameters(s), met, None, problem.objective(s, met))
         record.add(at, rate)
-        if watch.see(at, first):
+        watch.see(at, first)
+        if watch.stop == "log-loss" and (abs(watch.fall) <= watch.tol or watch.since >= PATIENCE):
             return watch.kept or at, True
     watch.warn(record)
     return watch.kept or at, False
@@ -382,7 +395,11 @@ class DiscriminativeFrequency(BaseEstimator):
         """Estimate the tables of a model on a data set."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
         whole = data.sum(Observed(model))
-        require(whole, self, "table")
+        if not hasattr(whole, "table"):
+            kind = type(whole).__name__
+            raise TypeError(
+                f"DiscriminativeFrequency does not fit {type(model).__name__}, whose {kind} have no `table`"
+            )
         problem = Calibration(model.resolve(whole), data, whole, Costs.equal(len(whole.mass)), only_adds=True)
         with recording(self) as record:
             watch = Watch(self.stop, self.tol, self.rate, slack=SLACK)

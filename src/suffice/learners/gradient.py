@@ -31,10 +31,12 @@ from suffice.models import DegenerateError, Model, Statistics
 FIRST = 0.1
 
 
-def start(model: Any, whole: Statistics, init: str = "data") -> Any:
+def start(model: Any, whole: Statistics, init: str, learner: Any) -> Any:
     """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
     try:
         return model.zero(whole) if init == "zero" else model.natural(model.parameters(whole))
+    except TypeError as error:
+        raise TypeError(f"{type(learner).__name__} does not fit {type(model).__name__}: {error}") from error
     except DegenerateError:
         if not hasattr(model, "zero"):
             raise
@@ -48,6 +50,7 @@ class Descent:
     model: Any  # resolved, with natural parameters
     data: Data
     whole: Statistics
+    start: Any
     l2: float = 0.0
 
     def evaluate(self, eta: Any) -> Iterate:
@@ -62,7 +65,7 @@ class Descent:
         return Iterate(eta, theta, got.losses, direction, objective)
 
     def step(self, at: Iterate, rate: float) -> Any:
-        return self.model.feasible(at.point + (rate / self.mass) * at.direction)
+        return self.model.feasible(at.point + (rate / self.mass) * at.direction, self.start)
 
     @property
     def mass(self) -> float:
@@ -148,10 +151,11 @@ class GradientDescent(BaseEstimator):
         )
         require(model, self, "natural", *(["penalised"] if self.l2 else []), *(["zero"] if self.init == "zero" else []))
         whole = data.sum(Observed(model))
-        problem = Descent(model.resolve(whole), data, whole, self.l2)
+        resolved = model.resolve(whole)
+        problem = Descent(resolved, data, whole, start(resolved, whole, self.init, self), self.l2)
         adaptive = self.rate == "adaptive"
         rate = Rate(FIRST if adaptive else float(self.rate), adaptive)
         with recording(self) as record:
             watch = Watch(self.stop, self.tol, rate.first)
-            kept, ended = descend(problem, start(problem.model, whole, self.init), rate, watch, record)
+            kept, ended = descend(problem, problem.start, rate, watch, record)
         return Fit(problem.model, kept.theta, whole, record.history, len(record), ended)

@@ -43,6 +43,9 @@ class TwoAtATime(BaseEstimator):
     def learn(self, model: Model[Any, Any], data: Data) -> Fit:
         """Learn contest by contest."""
         s = data.sum(Observed(model))
+        if len(s.domain.classes) <= 2:
+            alone: Fit = self.learner.learn(model, data)  # two classes are one contest
+            return alone
         if hasattr(self, "close"):
             fit: Fit = self.close(model, s)
             return fit
@@ -53,6 +56,9 @@ class TwoAtATime(BaseEstimator):
     @available_if(lambda self: hasattr(self.learner, "close"))
     def close(self, model: Model[Any, Any], s: Statistics) -> Fit:
         """The parameters of every contest, from statistics already summed."""
+        if len(s.domain.classes) <= 2:
+            alone: Fit = self.learner.close(model, s)
+            return alone
         contests = SCHEMES[self.scheme](len(s.domain.classes))
         fits = [self.learner.close(model, s.regroup(c.group, np.array([0, 1]))) for c in contests]
         return self._joined(contests, fits, s)

@@ -92,6 +92,9 @@ class _Direction:
     @cached_property
     def step(self) -> Array:
         shape, size = self.gradient.shape, self.gradient.size
+        if self.curvature.ndim == 4 and shape[0] == 2:  # one class is minus the other: half the unknowns
+            half = _solve(self.curvature[1, :, 1] - self.curvature[1, :, 0], self.gradient[1], 0)
+            return np.stack([-half, half])
         if self.curvature.ndim == 4:
             return _solve(self.curvature.reshape(size, size), self.gradient.ravel(), shape[0]).reshape(shape)
         scale = np.maximum(self.curvature.ravel(), 1e-12 * self.curvature.max())
@@ -102,13 +105,13 @@ class _Direction:
 
 
 def _solve(H: Array, g: Array, k: int) -> Array:
-    """H^-1 g by Cholesky, damped as far as it takes.
+    """H^-1 g by Cholesky, damped as far as it takes, for the slopes of k classes.
 
     The same slopes added to all classes change nothing, so that H is singular in that direction, in which g is zero: a
     ridge there makes H regular and leaves the solution as it is.
     """
     level = max(np.trace(H) / len(H), 1e-300)
-    same = np.kron(np.full((k, k), level / k), np.eye(len(H) // k))
+    same = np.kron(np.full((k, k), level / k), np.eye(len(H) // k)) if k else 0.0
     damping = 1e-12
     while True:
         factor, failed = linalg.lapack.dpotrf(H + same + damping * level * np.eye(len(H)), lower=1)
@@ -201,7 +204,9 @@ class Newton(BaseEstimator):
         problem = NewtonDescent(model.resolve(whole), data, whole, self.l2)
         with recording(self) as record:
             rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
-            kept, ended = descend(problem, start(problem.model, whole), rate, Watch("log-loss", self.tol, 1.0), record)
+            kept, ended = descend(
+                problem, start(problem.model, whole, "data", self), rate, Watch("log-loss", self.tol, 1.0), record
+            )
             means = kept.losses.means()
             if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
                 record.warn("the classes are separable, so that coefficients grow without end", "set l2 above 0")

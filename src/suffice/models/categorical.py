@@ -149,7 +149,7 @@ class Categorical:
         """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
         return LogTables(s.mass, s.table.T)
 
-    def feasible(self, eta: LogTables) -> LogTables:
+    def feasible(self, eta: LogTables, start: LogTables) -> LogTables:  # noqa: ARG002 - as all models are asked
         """Every table on the simplex, by Euclidean projection of its exponentials."""
         at = starts(self.domain) if self.domain is not None else np.zeros(1, dtype=int)
         tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]

@@ -24,6 +24,7 @@ class ConstantColumnWarning(UserWarning):
 
 
 ROUNDING = 1e-12  # a spread below this share of the sum of squares about the origin counts as none
+FLOOR = 1e-2  # of variances in gradient descent, in units of the whole's, as in rc1
 SINGULAR = 1e-12  # so does the share of a feature's variance that the features before it do not explain
 
 
@@ -189,7 +190,9 @@ class _Gaussian(ABC):
 
     def _free(self, domain: Domain) -> tuple[Array, Array]:
         if self.tied:
-            raise TypeError("natural parameters are those of free covariances; for tied ones use LogisticRegression")
+            raise TypeError(
+                "tied Gaussians have no natural parameters here; LogisticRegression has those of their scores"
+            )
         return self.standard(domain)
 
     def gradient(self, s: Moments, eta: Quadratic) -> Quadratic:
@@ -197,9 +200,9 @@ class _Gaussian(ABC):
         centre, spread = self._free(s.domain)
         return eta.gradient(s.about(centre + origin(s.domain)), spread)
 
-    def feasible(self, eta: Quadratic) -> Quadratic:
-        """The nearest parameters with probabilities on the simplex and no variance below 1/100 of the whole."""
-        return eta.feasible()
+    def feasible(self, eta: Quadratic, start: Quadratic) -> Quadratic:
+        """Probabilities on the simplex, and no variance below 1/100 of the whole, or below those it began with."""
+        return eta.feasible(min(FLOOR, start.least_variance()))
 
     def _needed(self, s: Moments) -> Array:
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
@@ -226,7 +229,7 @@ class DiagonalGaussian(_Gaussian):
 
     def valid(self, s: Moments) -> Moments:
         """A block is one feature of one class, or everything if the classes are tied."""
-        exists = self._variance(s)[1] & (s.count + self.prior.mean_weight > 0)
+        exists = self._variance(s)[1] & ((s.count + self.prior.mean_weight > 0) | _empty(s)[:, None])
         block = np.broadcast_to(exists.all() if self.tied else exists, s.first.shape)
         return replace(s, mass=s.mass > 0, count=block, first=block, second=block)
 
@@ -286,7 +289,7 @@ class FullGaussian(_Gaussian):
     def valid(self, s: Moments) -> Moments:
         """A block is a class, or all classes if they are tied."""
         regular = np.array([factor.bad is None for factor in self._factors(s)])
-        ok = regular & (s.mass > 0) & (s.count[:, 0] + self.prior.cov_weight > 0)
+        ok = regular & ((s.mass > 0) & (s.count[:, 0] + self.prior.cov_weight > 0) | _empty(s) & self.tied)
         ok = np.broadcast_to(ok.all(), ok.shape) if self.tied else ok
         return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
 
@@ -362,6 +365,11 @@ class _Factor:
         whiten = inverse[:, None] * lapack.dtrtri(lower, lower=1)[0].T
         log_det = 2.0 * (np.log(np.diag(lower)).sum() - np.log(inverse[inverse > 0]).sum())
         return cls(covariance, whiten, float(log_det), None, int(used.sum()))
+
+
+def _empty(s: Moments) -> Array:
+    """Which classes have no rows at all (k,)."""
+    return np.asarray((s.mass == 0) & ~s.count.any(axis=1))
 
 
 def _stacked(domain: Domain, log_prior: Array, mean: Array, factors: list[_Factor]) -> Full:

@@ -60,28 +60,38 @@ class Quadratic(Vector):
         """
         mean, covariance = self.moments()
         unit = ratio(1.0, spread)
-        mass = s.mass[:, None]
-        linear = s.first * unit - mass * mean * (spread > 0)
+        linear = s.first * unit - s.count * mean * (spread > 0)
         if self.square.ndim == 2:
-            return Quadratic(s.mass, linear, (s.second * unit**2 - mass * (mean**2 + covariance)) * (spread > 0))
+            return Quadratic(s.mass, linear, (s.second * unit**2 - s.count * (mean**2 + covariance)) * (spread > 0))
         outer = mean[:, :, None] * mean[:, None, :] + covariance
         used = np.outer(spread > 0, spread > 0)
-        return Quadratic(s.mass, linear, (s.second * np.outer(unit, unit) - mass[:, :, None] * outer) * used)
+        return Quadratic(s.mass, linear, (s.second * np.outer(unit, unit) - s.count[:, :, None] * outer) * used)
 
-    def feasible(self, floor: float = 1e-2) -> Quadratic:
-        """The nearest valid parameters: probabilities on the simplex, variances (eigenvalues) of at least `floor`."""
-        intercept = project_log(self.intercept[None])[0]
+    def feasible(self, floor: float) -> Quadratic:
+        """Probabilities on the simplex, and variances (eigenvalues) of at least `floor` about means as they are."""
+        log_prior = project_log(self.intercept[None])[0]
         if self.square.ndim == 2:
-            return Quadratic(intercept, self.linear, -0.5 / _floored(-2.0 * self.square, floor))
+            variance, kept = _floored(-2.0 * self.square, floor)
+            return Quadratic(log_prior, kept * self.linear, -0.5 / variance)
         precision, axes = np.linalg.eigh(-2.0 * self.square)
-        square = np.einsum("kij,kj,klj->kil", axes, -0.5 / _floored(precision, floor), axes)
-        return Quadratic(intercept, self.linear, square)
+        variance, kept = _floored(precision, floor)
+        linear = np.einsum("kij,kj,klj,kl->ki", axes, kept, axes, self.linear)
+        return Quadratic(log_prior, linear, np.einsum("kij,kj,klj->kil", axes, -0.5 / variance, axes))
+
+    def least_variance(self) -> float:
+        """The smallest variance (eigenvalue) of all classes."""
+        covariance = self.moments()[1]
+        return float((covariance if covariance.ndim == 2 else np.linalg.eigvalsh(covariance)).min())
 
 
-def _floored(precision: Array, floor: float) -> Array:
-    """Variances of at least `floor`; a precision that is not positive has none."""
+def _floored(precision: Array, floor: float) -> tuple[Array, Array]:
+    """Variances of at least `floor`, and by what precision times mean changes if the mean is to stay.
+
+    A precision that is not positive has neither variance nor mean: the least of the one, zero for the other.
+    """
     variance = np.divide(1.0, precision, out=np.full(precision.shape, floor), where=precision > 0)
-    return np.asarray(np.maximum(variance, floor))
+    variance = np.maximum(variance, floor)
+    return variance, np.divide(1.0, precision * variance, out=np.zeros(precision.shape), where=precision > 0)
 
 
 def project_log(log_p: Array) -> Array:

@@ -13,6 +13,8 @@ from suffice.models.gaussian import DiagonalGaussian, Linear
 from suffice.models.moments import Moments, origin, ratio
 from suffice.models.natural import Slopes
 
+LARGE = 30.0  # score of a class that was given no probability, from which slopes can still begin
+
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
@@ -47,8 +49,8 @@ class Softmax:
     def natural(self, theta: Linear) -> Slopes:
         """Slopes of standardised features, less their mean over the classes, which changes nothing."""
         centre, spread = self.gaussian.standard(theta.domain)
-        intercept, coef = theta.intercept + theta.coef @ centre, theta.coef * spread
-        return Slopes(intercept - intercept[np.isfinite(intercept)].mean(), coef - coef.mean(axis=0))
+        intercept, coef = np.maximum(theta.intercept + theta.coef @ centre, -LARGE), theta.coef * spread
+        return Slopes(intercept - intercept.mean(), coef - coef.mean(axis=0))
 
     def from_natural(self, eta: Slopes, domain: Domain) -> Linear:
         """The inverse of `natural`, but for that mean."""
@@ -65,7 +67,7 @@ class Softmax:
         centre, spread = self.gaussian.standard(s.domain)
         return Slopes(s.mass, s.about(centre + origin(s.domain)).first * ratio(1.0, spread))
 
-    def feasible(self, eta: Slopes) -> Slopes:
+    def feasible(self, eta: Slopes, start: Slopes) -> Slopes:  # noqa: ARG002 - as all models are asked
         """Every slope will do."""
         return eta
 
