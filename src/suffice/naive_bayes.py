@@ -90,7 +90,7 @@ class CategoricalNB(Classifier):
 
     @property
     def feature_log_prob_(self) -> list[Array]:
-        """Log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
+        """log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
         log_p = self.parameters_.log_probability.T
         return self._by_feature(np.where(log_p <= LOG_ZERO, -np.inf, log_p))
 
@@ -102,7 +102,7 @@ class CategoricalNB(Classifier):
 
     @property
     def class_log_prior_(self) -> Array:
-        """Log p(y) (k,)."""
+        """log p(y) (k,)."""
         return self._log_class_prior()
 
     def _by_feature(self, cells: Array) -> list[Array]:

@@ -40,5 +40,5 @@ class Model(Protocol[S, T]):
         ...
 
     def log_joint(self, X: Any, theta: T) -> Array:
-        """Log p(x, y) for every class (n, k), up to a term that is the same for all classes."""
+        """log p(x, y) for every class (n, k), up to a term that is the same for all classes."""
         ...

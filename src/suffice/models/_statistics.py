@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,6 +17,8 @@ EPS = float(np.finfo(float).eps)
 @dataclass(frozen=True, eq=False, repr=False)
 class Statistics(Vector):
     """A vector of sums by class; the first axis of every field is the class."""
+
+    weights: ClassVar[tuple[str, ...]] = ("mass",)  # the fields that are sums of weights alone
 
     domain: Domain
     mass: Array  # (k,) total weight of each class
@@ -53,7 +55,8 @@ class Statistics(Vector):
         if len(strange):
             raise ValueError(f"the classes {strange.tolist()} were never learned, so their rows cannot be forgotten")
         before, gone = self.meet(gone)
-        after = replace(before - gone, mass=remainder(before.mass, gone.mass))
+        exact: dict[str, Any] = {name: _remainder(getattr(before, name), getattr(gone, name)) for name in self.weights}
+        after = replace(before - gone, **exact)
         if (after.mass < 0).any():
             short = after.domain.classes[after.mass < 0].tolist()
             raise ValueError(f"the classes {short} would keep less than no rows: these rows were not all learned")
@@ -79,7 +82,7 @@ class Statistics(Vector):
         )
 
 
-def remainder(before: Array, gone: Array) -> Array:
+def _remainder(before: Array, gone: Array) -> Array:
     """Weights less weights, with zero where only rounding is left; whole numbers are exact as they are."""
     left = before - gone
     if (before == np.rint(before)).all() and (gone == np.rint(gone)).all():

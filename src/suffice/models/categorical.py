@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from suffice._domain import Coded, Domain, OneHot, positions
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._statistics import Statistics, grouped, remainder
+from suffice.models._statistics import Statistics, grouped
 from suffice.models.natural import LogTables, project_log
 from suffice.priors import Dirichlet, log_class_prior
 
@@ -29,6 +29,8 @@ class Counts(Statistics):
            [1., 0.]])
     """
 
+    weights: ClassVar = ("mass", "table")
+
     table: Array  # (k, sum of the numbers of categories)
 
     def onto(self, domain: Domain) -> Self:
@@ -40,15 +42,14 @@ class Counts(Statistics):
         table = grouped(self.table.T, columns, int(starts(domain)[-1])).T
         return replace(self, domain=domain, mass=grouped(self.mass, at, size), table=grouped(table, at, size))
 
-    def impossible(self, before: Self) -> str | None:
-        table = remainder(before.table, before.table - self.table)
-        if (table < 0).any():
-            c, cell = np.argwhere(table < 0)[0]
+    def impossible(self, before: Self) -> str | None:  # noqa: ARG002 - counts have no rounding to allow for
+        if (self.table < 0).any():
+            c, cell = np.argwhere(self.table < 0)[0]
             j = int(np.searchsorted(starts(self.domain), cell, side="right")) - 1
             value = _categories(self.domain)[j].tolist()[cell - starts(self.domain)[j]]
             who = f"{self.label(int(c))} would keep less than no rows with {value!r} in {self.domain.name(j)}"
             return f"{who}: these rows were not all learned"
-        over = _by_feature(self.domain, table) > self.mass[:, None] * (1 + 1e-6)
+        over = _by_feature(self.domain, self.table) > self.mass[:, None] * (1 + 1e-6)
         if over.any():
             c, j = np.argwhere(over)[0].tolist()
             who = f"{self.label(c)} would keep more values than rows in {self.domain.name(j)}"
@@ -57,8 +58,7 @@ class Counts(Statistics):
 
     def pruned(self, before: Self) -> Self:
         """Categories that no row has any more go as well."""
-        table = remainder(before.table, before.table - self.table)
-        s = super(Counts, replace(self, table=table)).pruned(before)
+        s = super().pruned(before)
         seen = (s.table > 0).any(axis=0)
         parts = np.split(seen, starts(s.domain)[1:-1])
         categories = tuple(c[keep] for c, keep in zip(_categories(s.domain), parts, strict=True))
@@ -129,7 +129,7 @@ class Categorical:
         return Tables(s.domain, log_class_prior(s.mass, s.domain.classes, self.class_prior), log_p.T.copy())
 
     def log_likelihood(self, target: Counts, s: Counts) -> float:
-        """Log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`."""
+        """log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`."""
         theta = self.parameters(s)
         counts, _ = self._smoothed(target)
         log_prior = log_class_prior(target.mass, target.domain.classes, self.class_prior)

@@ -75,7 +75,7 @@ class Diagonal:
         return np.asarray(b * ratio(1.0, self.variance))
 
     def misfit(self, scatter: Array, count: Array) -> float:
-        """Sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
         used = self.variance > 0
         log_det = np.log(self.variance, out=np.zeros(self.variance.shape), where=used)
         return float((count * log_det + scatter * ratio(1.0, self.variance)).sum())
@@ -100,7 +100,7 @@ class Full:
         return np.asarray(b @ self.whiten[0] @ self.whiten[0].T)
 
     def misfit(self, scatter: Array, count: Array) -> float:
-        """Sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
         traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
         return float((count[:, 0] * self.log_det + traces).sum())
 
@@ -165,7 +165,7 @@ class _Gaussian(ABC):
         return at if at.ndim == ndim else np.diag(at)
 
     def log_likelihood(self, target: Moments, s: Moments) -> float:
-        """Log p(X, Y) under theta(s) of data with the statistics `target` and of the prior's rows, up to a constant.
+        """log p(X, Y) under theta(s) of data with the statistics `target` and of the prior's rows, up to a constant.
 
         Written about the closed form theta(target) = (mean*, cov*), which is where it is greatest:
         -1/2 sum_y n_y (log|cov_y| + tr cov_y^-1 (cov*_y + (mean*_y - mean_y)(mean*_y - mean_y)')) + sum_y n_y log p(y).

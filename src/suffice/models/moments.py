@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from suffice._domain import Domain, OneHot, positions
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._statistics import Statistics, grouped, remainder
+from suffice.models._statistics import Statistics, grouped
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
 DIGITS = 1e-12  # what is left of a spread, relative to the sums it was taken from, below which it has no digits left
@@ -33,6 +33,8 @@ class Moments(Statistics):
     array([[2.],
            [8.]])
     """
+
+    weights: ClassVar = ("mass", "count")
 
     count: Array  # (k, d) diagonal, (k, 1) full
     first: Array  # (k, d)
@@ -83,16 +85,15 @@ class Moments(Statistics):
         return replace(self, domain=domain, first=self.first + self.count * shift, second=self.second + cross + square)
 
     def impossible(self, before: Self) -> str | None:
-        count = remainder(before.count, before.count - self.count)
-        over = count > self.mass[:, None] * (1 + 1e-6)
-        if (count < 0).any() or over.any():
-            return f"{self._called((count < 0) | over)} would keep more or fewer values than rows: {NOT_LEARNED}"
+        over = self.count > self.mass[:, None] * (1 + 1e-6)
+        if (self.count < 0).any() or over.any():
+            return f"{self._called((self.count < 0) | over)} would keep more or fewer values than rows: {NOT_LEARNED}"
         unit = np.sqrt(diagonal(before.second))  # the size of the sums, and so of their rounding
         scatter = self.scatter() * ratio(1.0, self.square(unit, unit))
         off = diagonal(scatter) < -LOST
         if scatter.ndim == 3:  # a direction between the axes may be lost as well
             off |= np.linalg.eigvalsh(scatter)[:, :1] < -LOST
-        off |= (count == 0) & (abs(self.first) > LOST * unit * np.sqrt(before.count))
+        off |= (self.count == 0) & (abs(self.first) > LOST * unit * np.sqrt(before.count))
         if off.any():
             return f"{self._called(off)} would have a negative variance: {NOT_LEARNED}"
         left, size = diagonal(self.total().scatter())[0], diagonal(before.total().second)[0]
@@ -106,11 +107,10 @@ class Moments(Statistics):
 
     def pruned(self, before: Self) -> Self:
         """Sums of nothing are exactly zero."""
-        count = remainder(before.count, before.count - self.count)
-        some = count != 0
-        second = np.where(some[:, :, None] if self.second.ndim == 3 else some, self.second, 0.0)
-        clean = replace(self, count=count, first=np.where(some, self.first, 0.0), second=second)
-        return super(Moments, clean).pruned(before)
+        s = super().pruned(before)
+        some = s.count != 0
+        second = np.where(some[:, :, None] if s.second.ndim == 3 else some, s.second, 0.0)
+        return replace(s, first=np.where(some, s.first, 0.0), second=second)
 
     def _called(self, where: Array) -> str:
         c, j = np.argwhere(where)[0]
@@ -180,6 +180,6 @@ def diagonal(second: Array) -> Array:
 
 
 def ratio(a: Array | float, b: Array) -> Array:
-    """A / b, and 0 where b is 0."""
+    """a / b, and 0 where b is 0."""
     a, b = np.broadcast_arrays(a, b)
     return np.divide(a, b, out=np.zeros(a.shape), where=b != 0)
