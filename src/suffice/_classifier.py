@@ -128,7 +128,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
         _same_settings(self, other)
-        return self._adopt(self.statistics_ + other.statistics_)
+        self._adopt(self.statistics_ + other.statistics_)
+        self._declared = unite(self._declared, other._declared, "class labels")
+        return self
 
     def __add__(self, other: Self) -> Self:
         both: Self = copy.copy(self).merge(other)
