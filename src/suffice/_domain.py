@@ -178,22 +178,23 @@ class Coded:
         """The same entries as codes in another domain's categories; those that it lacks become -1."""
         if domain.categories is self.categories or domain.categories is None:
             return self
-        codes = np.empty_like(self.codes)
-        for j, (own, wanted) in enumerate(zip(self.categories, domain.categories, strict=True)):
-            codes[:, j] = np.append(positions(own, wanted, f"the values of {domain.name(j)}"), -1)[self.codes[:, j]]
-        return Coded(domain.categories, codes)
+        places = [
+            np.append(-1, positions(own, wanted, f"the values of {domain.name(j)}"))
+            for j, (own, wanted) in enumerate(zip(self.categories, domain.categories, strict=True))
+        ]
+        begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
+        return Coded(domain.categories, np.concatenate(places).astype(np.int32)[self.codes + begins])
 
 
 def _encode(column: Array, called: str) -> tuple[Array, Array]:
     """The sorted distinct values of a column (n,), and the place of each entry among them; -1 where it is missing."""
     if column.dtype.kind in "OUT":
         return _encode_objects(column.tolist(), called)
+    counted = _count_whole(column) if column.dtype.kind in "iuf" and len(column) else None
+    if counted is not None:
+        return counted
     if column.dtype.kind == "f" and np.isinf(column).any():
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
-    if column.dtype.kind in "iuf" and len(column):
-        counted = _count_whole(column)
-        if counted is not None:
-            return counted
     categories, codes = np.unique(column, return_inverse=True)
     if column.dtype.kind in "fMm" and len(categories):  # NaN and NaT sort to the end
         present = categories[~(np.isnan(categories) if column.dtype.kind == "f" else np.isnat(categories))]

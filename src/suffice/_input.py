@@ -33,7 +33,8 @@ def categories(X: Any, who: str) -> Coded:
     """Features as a table of categories: every distinct value of a column is one, a missing value is none."""
     frame = _frame(X)
     if frame is None:
-        return Coded.of(check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X").T)
+        array = check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X", order="F")
+        return Coded.of(array.T)
     return Coded.of((_values(column) for column in frame.iter_columns()), tuple(map(str, frame.columns)))
 
 
