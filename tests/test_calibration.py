@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
@@ -29,16 +29,8 @@ from suffice.learners import (
     Newton,
     RiskCalibration,
 )
+from tests.samples import IRIS, WINE, binned, plain
 from tests.toy import Of, Unit
-
-IRIS = load_iris(return_X_y=True)
-WINE = load_wine(return_X_y=True)
-plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def binned(X):
-    return np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X.T])
-
 
 # Risk-based calibration
 
@@ -56,9 +48,6 @@ class Counted(Memory):
 
     def map(self, features=None, labels=None):
         return self
-
-    def parts(self, shares, seed):
-        return super().parts(shares, seed)
 
 
 @plain

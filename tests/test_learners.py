@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn import linear_model
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
@@ -37,16 +37,8 @@ from suffice.learners import (
 from suffice.learners._protocol import Evaluate
 from suffice.losses import Costs
 from suffice.models.moments import moments
+from tests.samples import IRIS, WINE, binned, plain
 from tests.toy import Of, Unit
-
-IRIS = load_iris(return_X_y=True)
-WINE = load_wine(return_X_y=True)
-plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def binned(X):
-    return np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X.T])
-
 
 # The papers' own examples
 

@@ -12,7 +12,7 @@ from suffice import _input
 from suffice._classifier import Classifier
 from suffice._domain import Coded
 from suffice._vector import Array
-from suffice.models import Categorical, DiagonalGaussian
+from suffice.models import Categorical, Counts, DiagonalGaussian
 from suffice.models.categorical import LOG_ZERO, starts
 from suffice.priors import dirichlet_prior, gaussian_prior
 
@@ -57,6 +57,8 @@ class CategoricalNB(Classifier):
     Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C and appendix B.
     """
 
+    statistics_: Counts
+
     def __init__(
         self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
     ) -> None:
@@ -98,7 +100,7 @@ class CategoricalNB(Classifier):
     def category_count_(self) -> list[Array]:
         """The weight of the rows by class and category of each feature, arrays of shape (k, r_j)."""
         check_is_fitted(self)
-        return self._by_feature(self.statistics_.table)  # type: ignore[attr-defined]
+        return self._by_feature(self.statistics_.table)
 
     @property
     def class_log_prior_(self) -> Array:

@@ -120,9 +120,10 @@ def _typed(prior: Any, kind: type[P]) -> P | None:
 
 
 def _weight(value: Any, called: str) -> float:
-    if not np.isscalar(value) or not np.isreal(value) or not 0 <= float(value) < np.inf:  # type: ignore[arg-type]
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf:
         raise ValueError(f"{called} must be a finite number of at least 0, got {value!r}")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def _filled(value: Any, d: int, called: str, matrix: bool = False) -> Array:

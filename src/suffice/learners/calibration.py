@@ -41,7 +41,7 @@ SLACK = 0.02  # a calibration that is stopped early is as good; one that has har
 class Calibration:
     """Descent in the space of statistics: s <- s + rate (S(X, W) + anchor (S(X, Y) - s)), theta(s) in closed form."""
 
-    model: Model[Any, Any]  # resolved
+    model: Any  # resolved, with a log-likelihood if there is an anchor
     data: Data
     whole: Statistics  # S(X, Y)
     loss: Costs
@@ -68,7 +68,7 @@ class Calibration:
         value = losses.means()[self.loss.judge]
         if not self.anchor:
             return value
-        likelihood: float = self.model.log_likelihood(self.whole, s)  # type: ignore[attr-defined]
+        likelihood: float = self.model.log_likelihood(self.whole, s)
         return value - self.anchor * likelihood / float(self.whole.mass.sum())
 
     def step(self, at: Iterate, rate: float) -> Statistics:

@@ -61,7 +61,7 @@ class Descent:
         if self.l2:
             pulled = self.model.penalised(eta)
             direction = direction - self.l2 * pulled
-            objective += 0.5 * self.l2 * inner(pulled, eta) / self.mass
+            objective += penalty(self.l2, pulled, eta) / self.mass
         return Iterate(eta, theta, got.losses, direction, objective)
 
     def step(self, at: Iterate, rate: float) -> Any:
@@ -71,6 +71,11 @@ class Descent:
     def mass(self) -> float:
         """The weight of all rows."""
         return float(self.whole.mass.sum())
+
+
+def penalty(l2: float, pulled: Any, eta: Any) -> float:
+    """1/2 l2 sum_j (sd_j w_j)^2, for what a model says is penalised of its natural parameters."""
+    return 0.5 * l2 * inner(pulled, eta)
 
 
 def inner(a: Any, b: Any) -> float:

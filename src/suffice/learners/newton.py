@@ -18,7 +18,7 @@ from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.learners._descent import COUNT, NOT_NEGATIVE, Iterate, Rate, Watch, check, descend, recording
 from suffice.learners._protocol import Fit, Observed, require
-from suffice.learners.gradient import inner, start
+from suffice.learners.gradient import penalty, start
 from suffice.losses import Costs, Losses
 from suffice.models import Model, Statistics
 
@@ -144,7 +144,7 @@ class NewtonDescent:
 
         direction = _Direction(got.gradient - self.l2 * _flat(pulled), got.curvature, product)
         mass = float(self.whole.mass.sum())
-        objective = got.losses.means()["log_loss"] + 0.5 * self.l2 * inner(pulled, eta) / mass
+        objective = got.losses.means()["log_loss"] + penalty(self.l2, pulled, eta) / mass
         return Iterate(eta, theta, got.losses, direction, objective)
 
     def step(self, at: Iterate, rate: float) -> Any:

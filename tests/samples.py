@@ -1,0 +1,15 @@
+"""Small data that several tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+IRIS = load_iris(return_X_y=True)
+WINE = load_wine(return_X_y=True)
+plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def binned(X):
+    return np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X.T])
