@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn
@@ -15,23 +17,47 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from suffice import (
     CategoricalNB,
+    DesignedDiscriminant,
     Dirichlet,
+    FisherDiscriminant,
     GaussianNB,
     GaussianPrior,
+    KernelMPM,
+    LinearBayes,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
     QuadraticDiscriminantAnalysis,
+    QuasiBayes,
+    ScatterDiscriminant,
 )
+from tests.zoo import Ratio
 
-KINDS = [CategoricalNB, GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis, LogisticRegression]
+KINDS = [
+    CategoricalNB,
+    GaussianNB,
+    QuadraticDiscriminantAnalysis,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    FisherDiscriminant,
+    ScatterDiscriminant,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
+    QuasiBayes,
+    LinearBayes,
+    partial(DesignedDiscriminant, Ratio()),
+]
+OTHERS = [KernelMPM]  # that do not add up
 
 
-@parametrize_with_checks([kind() for kind in KINDS])
+@parametrize_with_checks([kind() for kind in KINDS + OTHERS])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_are_routed(kind):
     X, y = load_iris(return_X_y=True)

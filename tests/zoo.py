@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import multivariate_normal
 from sklearn import discriminant_analysis, linear_model, naive_bayes
 from sklearn.base import clone
@@ -15,12 +17,19 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from suffice import (
     CategoricalNB,
+    DesignedDiscriminant,
     Dirichlet,
+    FisherDiscriminant,
     GaussianNB,
     GaussianPrior,
+    LinearBayes,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
     QuadraticDiscriminantAnalysis,
+    QuasiBayes,
+    ScatterDiscriminant,
 )
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from tests.toy import Of, Unit
@@ -112,6 +121,54 @@ def newton(X, y, new):
     return theirs.fit(scale.transform(X), y).predict_proba(scale.transform(new))
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """A separability of two projected classes, which leaves the cut open; its best s is factor / (factor + 1)."""
+
+    factor: float = 2.0
+
+    def __call__(self, mu1, mu2, var1, var2):
+        return (mu2 - mu1) ** 2 / (self.factor * var1 + var2)
+
+
+def planes(weight):
+    """Pairs of classes by w = [s S1 + (1 - s) S2]^-1 (m2 - m1), s = weight(P1); coupled by a general optimiser."""
+
+    def proba(X, y, new):
+        labels = np.unique(y)
+        odds = {}
+        for a, b in itertools.combinations(range(len(labels)), 2):
+            one, two = X[y == labels[a]], X[y == labels[b]]
+            p = len(one) / (len(one) + len(two))
+            s = weight(p)
+            S1, S2 = (np.cov(part.T, bias=True).reshape(X.shape[1], -1) for part in (one, two))
+            gap = two.mean(0) - one.mean(0)
+            w = np.linalg.solve(s * S1 + (1 - s) * S2, gap)
+            cut = w @ one.mean(0) + s * w @ S1 @ w
+            odds[a, b] = (new @ w - cut) * (w @ gap) / (p * w @ S1 @ w + (1 - p) * w @ S2 @ w)
+        if len(labels) == 2:
+            return np.column_stack([expit(-odds[0, 1]), expit(odds[0, 1])])
+        return np.stack(
+            [couple({pair: expit(-o[i]) for pair, o in odds.items()}, len(labels)) for i in range(len(new))]
+        )
+
+    return proba
+
+
+def couple(r, k):
+    """Least squares of r_ba p_a - r_ab p_b over the simplex, as a stacked system."""
+    rows = []
+    for (a, b), p in r.items():
+        p = np.clip(p, 1e-7, 1 - 1e-7)
+        row = np.zeros(k)
+        row[a], row[b] = 1 - p, -p
+        rows.append(row)
+    A = np.array(rows)
+    Z = np.vstack([np.eye(k - 1), -np.ones(k - 1)])  # p = 1/k + Z q sums to 1
+    q = np.linalg.lstsq(A @ Z, -A @ np.full(k, 1 / k), rcond=None)[0]
+    return np.full(k, 1 / k) + Z @ q
+
+
 def fitted(theirs):
     return lambda X, y, new: clone(theirs).fit(X, y).predict_proba(new)
 
@@ -160,6 +217,15 @@ ZOO = [
     Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RiskCalibration(0.1, stop=None)), tolerance=1e-8),
     Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GradientDescent(stop=None)), tolerance=1e-8),
     Entry("lda-tm", LinearDiscriminantAnalysis(learner=TM(max_iter=8)), tolerance=1e-6),
+    Entry("fisher", FisherDiscriminant(ridge=0), planes(lambda p: 0.5)),
+    Entry("scatter", ScatterDiscriminant(ridge=0), planes(lambda p: p)),
+    Entry("minimax", MinimaxProbabilityMachine()),
+    Entry("minimum-error", MinimumErrorMPM(), tolerance=1e-6),
+    Entry("quasi-bayes", QuasiBayes()),
+    Entry("linear-bayes", LinearBayes(), tolerance=1e-6),
+    Entry("designed", DesignedDiscriminant(Ratio()), tolerance=1e-6),
+    Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr")),
+    Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, anchor=0, stop=None)), tolerance=1e-6),
     Entry("toy", Of(Unit()), nearest_means, units=False),
 ]
 

@@ -5,10 +5,21 @@ be updated with `partial_fit`, added to another with `+`, and made to `forget` r
 """
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
 from suffice.naive_bayes import CategoricalNB, GaussianNB
 from suffice.priors import Dirichlet, GaussianPrior
+from suffice.tangent import (
+    DesignedDiscriminant,
+    FisherDiscriminant,
+    LinearBayes,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
+    NoTangentPlaneWarning,
+    QuasiBayes,
+    ScatterDiscriminant,
+)
 
 __version__ = "0.1.0"
 
@@ -16,10 +27,19 @@ __all__ = [
     "CategoricalNB",
     "ConstantColumnWarning",
     "DegenerateError",
+    "DesignedDiscriminant",
     "Dirichlet",
+    "FisherDiscriminant",
     "GaussianNB",
     "GaussianPrior",
+    "KernelMPM",
+    "LinearBayes",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
+    "MinimaxProbabilityMachine",
+    "MinimumErrorMPM",
+    "NoTangentPlaneWarning",
     "QuadraticDiscriminantAnalysis",
+    "QuasiBayes",
+    "ScatterDiscriminant",
 ]

@@ -89,7 +89,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if hasattr(learner, "close"):
                 s = _of_two_classes(self, data.sum(Observed(self._model())))
                 return self._adopt(s, self._close(s))
-            if self.class_weight is not None:
+            if self._weighs_classes():
                 s = _of_two_classes(self, data.sum(Observed(self._model())))
                 data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
             learned = learner.learn(self._model(), data)
@@ -170,6 +170,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if self._learned is None:
             self._learned = self._close(self.statistics_)
         return self._learned
+
+    def _weighs_classes(self) -> bool:
+        return self.class_weight is not None
 
     def _class_weights(self, s: Statistics) -> Array:
         """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""

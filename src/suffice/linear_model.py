@@ -12,8 +12,9 @@ from suffice._vector import Array
 from suffice.learners import Newton
 from suffice.learners.multiclass import TwoAtATime
 from suffice.models import DiagonalGaussian, Softmax
-from suffice.models.voting import SCHEMES
 from suffice.priors import gaussian_prior
+
+MULTI_CLASS = ("softmax", "ovo", "ovr")
 
 
 class LogisticRegression(Classifier):
@@ -89,8 +90,8 @@ class LogisticRegression(Classifier):
 
     def _learner(self) -> Any:
         learner = super()._learner()
-        if self.multi_class not in ("softmax", *SCHEMES):
-            raise ValueError(f"multi_class must be one of {('softmax', *SCHEMES)}, got {self.multi_class!r}")
+        if self.multi_class not in MULTI_CLASS:
+            raise ValueError(f"multi_class must be one of {MULTI_CLASS}, got {self.multi_class!r}")
         if self.multi_class == "softmax":
             return learner
         if self.class_prior is not None:

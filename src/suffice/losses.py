@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,17 @@ class Costs:
     def equal(cls, k: int) -> Costs:
         """Every mistake costs 1."""
         return cls(1.0 - np.eye(k))
+
+    @classmethod
+    def of(cls, costs: Any, k: int, who: str) -> Costs:
+        """What the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
+        if costs is None:
+            return cls.equal(k)
+        matrix = np.array(costs, dtype=float)
+        if matrix.shape != (k, k) or not (matrix >= 0).all() or not np.isfinite(matrix).all():
+            raise ValueError(f"{who}: costs must be {k} x {k} numbers of at least 0, got {matrix!r}")
+        np.fill_diagonal(matrix, 0.0)
+        return cls(matrix)
 
     def __call__(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array]:
         """The losses of rows with scores (n, k) and labels Y, and their weights W (n, k).

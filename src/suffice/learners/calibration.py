@@ -193,7 +193,7 @@ class RiskCalibration(BaseEstimator):
             if not whole.mass.all():
                 unseen = whole.domain.classes[whole.mass == 0].tolist()
                 warnings.warn(f"all rows of the classes {unseen} are held out: lower validation_fraction", stacklevel=3)
-        loss = _costs(self, len(whole.domain.classes))
+        loss = Costs.of(self.costs, len(whole.domain.classes), type(self).__name__)
         problem = Calibration(model.resolve(whole), data, whole, loss, self.anchor, self.freeze)
         starts = 1 if self.init == "data" else self.n_init
         fits = [self._descend(problem, held_out, rng.randint(2**31)) for _ in range(starts)]
@@ -229,16 +229,6 @@ class RiskCalibration(BaseEstimator):
             tol=NOT_NEGATIVE,
         )
         require(model, self, "valid", *(["log_likelihood"] if self.anchor else []))
-
-
-def _costs(learner: Any, k: int) -> Costs:
-    if learner.costs is None:
-        return Costs.equal(k)
-    matrix = np.array(learner.costs, dtype=float)
-    if matrix.shape != (k, k) or not (matrix >= 0).all() or not np.isfinite(matrix).all():
-        raise ValueError(f"{type(learner).__name__}: costs must be {k} x {k} numbers of at least 0, got {matrix!r}")
-    np.fill_diagonal(matrix, 0.0)
-    return Costs(matrix)
 
 
 def _start(problem: Calibration, init: str, seed: int) -> Statistics:

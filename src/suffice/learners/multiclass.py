@@ -30,7 +30,7 @@ class _Sides:
 
 
 class TwoAtATime(BaseEstimator):
-    """Learn a two-class model for every pair of classes ("ovo"), or for every class against the rest ("ovr").
+    """Learn a two-class model for every pair of classes ("ovo", "coupled"), or every class against the rest ("ovr").
 
     A learner that needs only statistics gets those of each contest from the statistics by class, without another pass
     over the data: those of a pair are two rows of them, those of the rest are the total less a class.
@@ -49,7 +49,7 @@ class TwoAtATime(BaseEstimator):
         if hasattr(self, "close"):
             fit: Fit = self.close(model, s)
             return fit
-        contests = SCHEMES[self.scheme](len(s.domain.classes))
+        contests = SCHEMES[self.scheme].contests(len(s.domain.classes))
         fits = [self.learner.learn(model, data.map(labels=_Sides(s.domain.classes, c))) for c in contests]
         return self._joined(contests, fits, s)
 
@@ -59,8 +59,8 @@ class TwoAtATime(BaseEstimator):
         if len(s.domain.classes) <= 2:
             alone: Fit = self.learner.close(model, s)
             return alone
-        contests = SCHEMES[self.scheme](len(s.domain.classes))
-        fits = [self.learner.close(model, s.regroup(c.group, np.array([0, 1]))) for c in contests]
+        contests = SCHEMES[self.scheme].contests(len(s.domain.classes))
+        fits = [self.learner.close(model, s.regroup(c.group, c.labels(s.domain.classes))) for c in contests]
         return self._joined(contests, fits, s)
 
     def _joined(self, contests: list[Contest], fits: list[Fit], s: Statistics) -> Fit:

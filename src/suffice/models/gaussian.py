@@ -120,10 +120,7 @@ class _Gaussian(ABC):
     def resolve(self, s: Moments) -> Self:
         total = s.total()
         variance = ratio(diagonal(total.scatter()), total.count)[0]
-        spread = np.sqrt(np.where(variance > ROUNDING * ratio(diagonal(total.second), total.count)[0], variance, 0.0))
-        if not spread.all():
-            constant = ", ".join(s.domain.name(int(j)) for j in np.flatnonzero(spread == 0))
-            warnings.warn(f"left out, as it has one value only: {constant}", ConstantColumnWarning, stacklevel=2)
+        spread = spread_of(s)
         centre = total.mean()[0] + origin(s.domain)
         prior = self.prior.resolve(centre, variance)
         return replace(self, domain=s.domain, centre=centre, spread=spread, prior=prior)
@@ -333,6 +330,17 @@ class FullGaussian(_Gaussian):
             white = (Z - mean) @ whiten
             out[:, c] = theta.log_prior[c] - 0.5 * (theta.log_det[c] + np.einsum("ij,ij->i", white, white))
         return out
+
+
+def spread_of(s: Moments) -> Array:
+    """The standard deviation of all rows (d,), with a warning and 0 where a feature does not vary."""
+    total = s.total()
+    variance = ratio(diagonal(total.scatter()), total.count)[0]
+    spread = np.sqrt(np.where(variance > ROUNDING * ratio(diagonal(total.second), total.count)[0], variance, 0.0))
+    if not spread.all():
+        constant = ", ".join(s.domain.name(int(j)) for j in np.flatnonzero(spread == 0))
+        warnings.warn(f"left out, as it has one value only: {constant}", ConstantColumnWarning, stacklevel=2)
+    return np.asarray(spread)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,18 @@
-"""Votes of two-class models: one against one, and one against the rest."""
+"""Many classes from two-class models: who plays whom, and what their probabilities say together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice._posterior import posterior
+from suffice._posterior import log_posterior
 from suffice._vector import Array
+
+LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
+ENTRIES = 1 << 21  # of the systems that are solved together
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +25,11 @@ class Contest:
     def sides(self) -> tuple[Array, Array]:
         """The classes of the first and of the second side."""
         return np.flatnonzero(self.group == 0), np.flatnonzero(self.group == 1)
+
+    def labels(self, classes: Array) -> Array:
+        """What to call the sides: by their classes if each is one, else 0 and 1."""
+        first, second = self.sides
+        return classes[[first[0], second[0]]] if len(first) == len(second) == 1 else np.array([0, 1])
 
 
 def one_against_one(k: int) -> list[Contest]:
@@ -42,17 +51,80 @@ def one_against_rest(k: int) -> list[Contest]:
     return [Contest(np.array([int(c == one) for c in range(k)])) for one in range(k)]
 
 
-SCHEMES = {"ovo": one_against_one, "ovr": one_against_rest}
+def votes(log_p: Array, contests: Sequence[Contest]) -> Array:
+    """Logarithms of shares of votes (n, k) from those of each pair's probabilities (m, n, 2).
+
+    The most votes win, and ties go by the sum of the probabilities p(a | a or b), as fractions of a vote.
+    """
+    k = len(contests[0].group)
+    share = np.zeros((log_p.shape[1], k))
+    for contest, p in zip(contests, np.exp(log_p), strict=True):
+        for side, of_side in zip(contest.sides, p.T, strict=True):
+            share[:, side] += ((of_side > 0.5) + of_side / k)[:, None]
+    return np.log(np.maximum(share, np.finfo(float).tiny))
+
+
+def own(log_p: Array, contests: Sequence[Contest]) -> Array:
+    """log p(class c), up to a constant, from the log-probabilities (m, n, 2) of each class against the rest (n, k)."""
+    order = [contest.sides[1][0] for contest in contests]
+    return np.asarray(log_p[np.argsort(order), :, 1].T)
+
+
+def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
+    """Logarithms of the probabilities (n, k) that agree best with those of each pair (m, n, 2).
+
+        min_p sum_a sum_b (r_ba p_a - r_ab p_b)^2,  sum_a p_a = 1,   r_ab = p(a | a or b)
+
+    If the pairs come from one p, it is that p.
+
+    >>> p, pairs = np.array([0.2, 0.3, 0.5]), one_against_one(3)
+    >>> r = np.array([[p[list(np.concatenate(pair.sides))]] for pair in pairs])
+    >>> np.exp(coupled(np.log(r / r.sum(axis=2, keepdims=True)), pairs)).round(12)
+    array([[0.2, 0.3, 0.5]])
+
+    References
+    ----------
+    Wu, Lin, Weng: Probability estimates for multi-class classification by pairwise coupling (2004), section 4.
+    """
+    k = len(contests[0].group)
+    rows = max(1, ENTRIES // k**2)
+    parts = [_coupled(log_p[:, at : at + rows], contests, k) for at in range(0, log_p.shape[1], rows)]
+    return np.concatenate(parts) if parts else np.zeros((0, k))
+
+
+def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
+    n = log_p.shape[1]
+    r = np.zeros((n, k, k))
+    for contest, p in zip(contests, np.exp(log_p).clip(LEAST, 1.0 - LEAST), strict=True):
+        (a,), (b,) = contest.sides
+        r[:, a, b], r[:, b, a] = p[:, 0], p[:, 1]
+    system = np.ones((n, k + 1, k + 1))
+    system[:, k, k] = 0.0
+    system[:, :k, :k] = -r * r.swapaxes(1, 2)
+    at = np.arange(k)
+    system[:, at, at] = (r**2).sum(axis=1)
+    right = np.append(np.zeros(k), 1.0)
+    p = np.linalg.solve(system, np.broadcast_to(right, (n, k + 1))[:, :, None])[:, :k, 0]
+    return np.log(np.maximum(p, np.finfo(float).tiny))
+
+
+class Scheme(NamedTuple):
+    """Who plays whom among k classes, and how the results make one."""
+
+    contests: Callable[[int], list[Contest]]
+    combine: Callable[[Array, Sequence[Contest]], Array]
+
+
+SCHEMES = {
+    "ovo": Scheme(one_against_one, votes),
+    "ovr": Scheme(one_against_rest, own),
+    "coupled": Scheme(one_against_one, coupled),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Voting:
-    """Many classes from two-class models (resolved) and their contests.
-
-    One against the rest: p(y | x) is proportional to each model's own probability. One against one: every model votes,
-    the most votes win, and ties go by the sum of the probabilities p(a | a or b); shares of votes are the probabilities
-    reported, with those sums as fractions of a vote.
-    """
+    """Many classes from two-class models (resolved) and their contests."""
 
     scheme: str
     models: tuple[Any, ...]
@@ -60,13 +132,6 @@ class Voting:
 
     def log_joint(self, X: Any, theta: tuple[Any, ...]) -> Array:
         """Logarithms of shares (n, k)."""
-        k = len(self.contests[0].group)
-        share = np.zeros((len(X), k))
-        for model, contest, parameters in zip(self.models, self.contests, theta, strict=True):
-            p = posterior(model.log_joint(X, parameters))[:, 1]
-            if self.scheme == "ovr":
-                share[:, contest.sides[1]] = p[:, None]
-                continue
-            for side, of_side in zip(contest.sides, (1 - p, p), strict=True):
-                share[:, side] += ((of_side > 0.5) + of_side / k)[:, None]
-        return np.log(np.maximum(share, np.finfo(float).tiny))
+        each = zip(self.models, theta, strict=True)
+        log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
+        return SCHEMES[self.scheme].combine(log_p, self.contests)

@@ -1,0 +1,220 @@
+"""What the tangent discriminants share: settings, pairs of classes, and the geometry as attributes."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from suffice import _input
+from suffice._classifier import Classifier
+from suffice._vector import Array
+from suffice.learners import Fit
+from suffice.learners.multiclass import TwoAtATime
+from suffice.losses import Costs
+from suffice.models import Statistics
+from suffice.models.moments import origin
+from suffice.models.pencil import Plane
+from suffice.models.tangent import Rule, Tangent
+from suffice.priors import log_class_prior
+
+MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
+
+_SETTINGS = """
+    Parameters
+    ----------
+    ridge : float, default=1e-6
+        What is added to either covariance, as a share of the features' variances; the smallest share that keeps
+        covariances regular, so that a feature that is constant within the classes still separates them.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form. `RiskCalibration(anchor=0)` moves the moments until the plane errs less.
+    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    costs : array of shape (k, k), default=None
+        Taking true class y for class c costs costs[y, c]; the class of least expected cost is predicted.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        More than two classes, from the same moments: every pair, with coupled probabilities; each against the rest.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    coef_ : array of shape (m, d)
+        Weights of the features in the log-odds of the second side; m is 1 for two classes, else k (k - 1) / 2 pairs
+        ("ovo", in the order (0, 1), (0, 2), ...) or k ("ovr"), as in all below.
+    intercept_ : array of shape (m,)
+    s_ : array of shape (m,)
+        The share of the first side's covariance in the direction of the plane.
+    tangent_point_ : array of shape (m, d)
+        Where the plane touches an ellipsoid of either side.
+    distances_ : array of shape (m, 2)
+        From each mean to the plane, in standard deviations; negative if the mean is on the wrong side.
+    worst_case_accuracy_ : array of shape (m,)
+        sum_j P_j D_j^2 / (1 + D_j^2): the least accuracy that classes of these moments allow. It is an estimate, no
+        guarantee for new rows: it holds for the true moments, and for the rows learned from, but the moments are
+        estimated, and with few rows for the number of features the truth is often below it.
+    gaussian_accuracy_ : array of shape (m,)
+        sum_j P_j Phi(D_j): the accuracy if the classes are normal.
+    tangent_ : array of shape (m,) of bool
+        Whether the plane lies between the means; if not, a `NoTangentPlaneWarning` says so.
+    class_count_, class_prior_ : array of shape (k,)
+    statistics_ : Moments
+"""
+
+
+class NoTangentPlaneWarning(UserWarning):
+    """No plane between the means of two classes does what was asked for."""
+
+
+class TangentDiscriminant(Classifier):
+    """What all planes share: moments, pairs of classes, and the geometry as attributes."""
+
+    class_weight = None  # not a setting: a plane between the means has little or no use for it, `costs` do
+
+    def __init__(
+        self,
+        ridge: float = 1e-6,
+        learner: Any = None,
+        class_prior: Any = None,
+        costs: Any = None,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.ridge = ridge
+        self.learner = learner
+        self.class_prior = class_prior
+        self.costs = costs
+        self.multi_class = multi_class
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("\n    SETTINGS\n", _SETTINGS)
+
+    @abstractmethod
+    def _rule(self) -> Rule:
+        """Which plane to take."""
+
+    def _model(self) -> Tangent:
+        ridge = self.ridge
+        if isinstance(ridge, bool) or not isinstance(ridge, int | float | np.number) or not 0 <= ridge < np.inf:
+            raise ValueError(f"ridge must be a finite number of at least 0, got {ridge!r}")
+        return Tangent(self._rule(), float(ridge), self._names())
+
+    def _encode(self, X: Any) -> Array:
+        return _input.numbers(X, type(self).__name__)
+
+    def _learner(self) -> Any:
+        if self.multi_class not in MULTI_CLASS:
+            raise ValueError(f"multi_class must be one of {tuple(MULTI_CLASS)}, got {self.multi_class!r}")
+        return TwoAtATime(super()._learner(), MULTI_CLASS[self.multi_class])
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        super().fit(X, y, sample_weight)
+        self._warn()
+        return self
+
+    fit.__doc__ = Classifier.fit.__doc__
+
+    def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
+        Costs.of(self.costs, len(s.domain.classes), type(self).__name__)
+        return super()._adopt(s, learned)
+
+    def _warn(self) -> None:
+        bad = np.flatnonzero(~self.tangent_)
+        if not len(bad):
+            return
+        what = f"{len(bad)} of {len(self.tangent_)} pairs" if len(self.tangent_) > 1 else "these classes"
+        lost = np.isinf(self.distances_[bad])
+        then = "the more probable class always wins" if lost.any() else "the plane is at a mean, or beyond it"
+        warnings.warn(
+            f"{type(self).__name__}: for {what} no plane between the means is what was asked for: {then}; see tangent_",
+            NoTangentPlaneWarning,
+            stacklevel=3,
+        )
+
+    # Given class probabilities are weights of the classes: then those of a pair, or of the rest, follow by addition.
+
+    def _weighs_classes(self) -> bool:
+        return self.class_prior is not None
+
+    def _class_weights(self, s: Statistics) -> Array:
+        if self.class_prior is None:
+            return np.ones(len(s.mass))
+        share = np.exp(log_class_prior(s.mass, s.domain.classes, self.class_prior))
+        if not share.all():
+            zero = s.domain.classes[share == 0].tolist()
+            raise ValueError(
+                f"class_prior must be positive: a class that never occurs has no place here, got 0 for {zero}"
+            )
+        return np.asarray(np.divide(share * s.mass.sum(), s.mass, out=np.ones(len(share)), where=s.mass > 0))
+
+    def _log_class_prior(self) -> Array:
+        mass = self.statistics_.mass * self._class_weights(self.statistics_)
+        return log_class_prior(mass, self.classes_, None)
+
+    # Predicting at costs
+
+    def predict(self, X: Any) -> Array:
+        """The class of least expected cost of each row (n,): without costs, the most probable one."""
+        if self.costs is None:
+            return super().predict(X)
+        matrix = Costs.of(self.costs, len(self.classes_), type(self).__name__).matrix
+        if len(self.classes_) == 2:  # where probabilities round to 0 and 1, log-odds still tell
+            return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
+        return np.asarray(self.classes_[np.argmin(self.predict_proba(X) @ matrix, axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
+        decision = super().decision_function(X)
+        if self.costs is None or decision.ndim == 2:
+            return decision
+        matrix = Costs.of(self.costs, 2, type(self).__name__).matrix
+        with np.errstate(divide="ignore"):
+            return np.asarray(decision + np.log(matrix[1, 0]) - np.log(matrix[0, 1]))
+
+    # What was learned
+
+    def _planes(self) -> tuple[Plane, ...]:
+        theta = self.parameters_
+        return theta if isinstance(theta, tuple) else (theta,)
+
+    @property
+    def coef_(self) -> Array:
+        """The weight of each feature in the log-odds (m, d)."""
+        return np.stack([plane.coef for plane in self._planes()])
+
+    @property
+    def intercept_(self) -> Array:
+        """What the weighted features are added to (m,)."""
+        return np.array([plane.intercept - plane.coef @ origin(plane.domain) for plane in self._planes()])
+
+    @property
+    def s_(self) -> Array:
+        """The share of the first side's covariance in the direction of the plane (m,)."""
+        return np.array([plane.s for plane in self._planes()])
+
+    @property
+    def tangent_point_(self) -> Array:
+        """Where the plane touches an ellipsoid of either side (m, d)."""
+        return np.stack([plane.point + origin(plane.domain) for plane in self._planes()])
+
+    @property
+    def distances_(self) -> Array:
+        """From each mean to the plane, in standard deviations (m, 2)."""
+        return np.stack([plane.distances for plane in self._planes()])
+
+    @property
+    def worst_case_accuracy_(self) -> Array:
+        """The least accuracy that classes of these (estimated) moments allow (m,)."""
+        return np.array([plane.worst_case_accuracy() for plane in self._planes()])
+
+    @property
+    def gaussian_accuracy_(self) -> Array:
+        """The accuracy if the classes are normal (m,)."""
+        return np.array([plane.gaussian_accuracy() for plane in self._planes()])
+
+    @property
+    def tangent_(self) -> Array:
+        """Whether the plane lies between the means (m,)."""
+        return np.array([plane.tangent for plane in self._planes()])

@@ -1,0 +1,168 @@
+"""The minimax probability machine with a kernel."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from suffice._vector import Array
+from suffice.tangent import MinimaxProbabilityMachine
+
+KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
+MATRICES = 8  # of n x n numbers that learning holds at once
+ROWS = 4096  # of a block in prediction
+
+
+class KernelMPM(ClassifierMixin, BaseEstimator):
+    """The minimax probability machine in the feature space of a kernel: a curved border, from n x n matrices.
+
+        w = sum_i alpha_i phi(x_i),   w'phi(x) = alpha'k(x),   k(x) = (k(x_1, x), ..., k(x_n, x))
+
+    So only products k count, and the machine works on the coordinates K^(-1/2) k(x), in which distances are those of
+    the feature space. Its cost is O(n^3) and its memory O(n^2) in the number of rows; it does not add up. For more
+    rows, `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))` does the same on some of them, and
+    with as many components as rows it is this classifier.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "sigmoid"}, default="rbf"
+        exp(-gamma |x - x'|^2), (gamma x'x + coef0)^degree, x'x, or tanh(gamma x'x + coef0). The last one is no scalar
+        product: of its matrix the positive part is taken.
+    gamma : "scale" or float, default="scale"
+        "scale" is 1 / (d var(X)). The thesis' standard deviation is sigma with gamma = 1 / (2 sigma^2).
+    degree : int, default=3
+    coef0 : float, default=1.0
+    ridge : float, default=0.1
+        As in `MinimaxProbabilityMachine`, but larger, for there are as many coordinates as rows: worth a search.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        More than two classes: every pair, with coupled probabilities; each against the rest.
+    max_memory : float, default=None
+        Bytes that learning may take; None is what the machine has free. More rows than that allows are refused.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    machine_ : MinimaxProbabilityMachine
+        The machine on the coordinates, with its distances and accuracies.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = (np.hypot(X[:, 0], X[:, 1]) > 1.2).astype(int)
+    >>> KernelMPM().fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.9
+    True
+
+    References
+    ----------
+    Lanckriet, El Ghaoui, Bhattacharyya, Jordan: A robust minimax approach to classification (2002), section 3.
+    """
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        ridge: float = 0.1,
+        multi_class: str = "ovo",
+        max_memory: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.multi_class = multi_class
+        self.max_memory = max_memory
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X (n, d), labels y (n,) and weights (n,)."""
+        if self.kernel not in KERNELS:
+            raise ValueError(f"kernel must be one of {tuple(KERNELS)}, got {self.kernel!r}")
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        self._rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
+        self._check_memory(len(self._rows))
+        self._gamma = self._resolved_gamma(X, weight)
+        values, vectors = np.linalg.eigh(self._kernel(self._rows))
+        kept = values > len(values) * np.finfo(float).eps * max(abs(values).max(), np.finfo(float).tiny)
+        vectors = vectors[:, kept]
+        self._root = (vectors / np.sqrt(values[kept])) @ vectors.T  # K^(-1/2)
+        machine = MinimaxProbabilityMachine(ridge=self.ridge, multi_class=self.multi_class)
+        self.machine_ = machine.fit(self._coordinates(X), y, weight)
+        return self
+
+    def _check_memory(self, n: int) -> None:
+        limit = _free_memory() if self.max_memory is None else self.max_memory
+        need = 8 * MATRICES * n**2
+        if need > limit:
+            raise MemoryError(
+                f"KernelMPM needs about {need / 1e9:.1f} GB for {n} rows, of {limit / 1e9:.1f} GB: all pairs of them. "
+                "For so many rows use sklearn.pipeline.make_pipeline(sklearn.kernel_approximation."
+                "Nystroem(n_components=300), suffice.MinimaxProbabilityMachine()), or fit on a sample"
+            )
+
+    def _resolved_gamma(self, X: Array, weight: Array) -> float:
+        if isinstance(self.gamma, str) and self.gamma == "scale":
+            mean = np.average(X.mean(axis=1), weights=weight)
+            variance = np.average(((X - mean) ** 2).mean(axis=1), weights=weight)
+            return float(1.0 / (X.shape[1] * (variance or 1.0)))
+        if (
+            isinstance(self.gamma, bool)
+            or not isinstance(self.gamma, int | float | np.number)
+            or not 0 < self.gamma < np.inf
+        ):
+            raise ValueError(f"gamma must be 'scale' or a positive number, got {self.gamma!r}")
+        return float(self.gamma)
+
+    def _kernel(self, X: Array) -> Array:
+        settings = {"gamma": self._gamma, "degree": self.degree, "coef0": self.coef0}
+        used = {name: settings[name] for name in KERNELS[self.kernel]}
+        return np.asarray(pairwise_kernels(X, self._rows, metric=self.kernel, **used))
+
+    def _coordinates(self, X: Array) -> Array:
+        return np.asarray(self._kernel(X) @ self._root)
+
+    def _by_rows(self, method: str, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        ask = getattr(self.machine_, method)
+        return np.concatenate([ask(self._coordinates(X[at : at + ROWS])) for at in range(0, len(X), ROWS)])
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row (n,)."""
+        return self._by_rows("predict", X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, k), in the order of `classes_`."""
+        return self._by_rows("predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the class probabilities (n, k)."""
+        return self._by_rows("predict_log_proba", X)
+
+    def decision_function(self, X: Any) -> Array:
+        """The log-odds of the second class (n,) if there are two, else log-probabilities (n, k)."""
+        return self._by_rows("decision_function", X)
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels (k,), sorted."""
+        return self.machine_.classes_
+
+
+def _free_memory() -> float:
+    """Bytes that the machine, or the control group that this process runs in, has free."""
+    free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) if hasattr(os, "sysconf") else 4e9
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    if limit.exists() and used.exists() and limit.read_text().strip() != "max":
+        free = min(free, float(limit.read_text()) - float(used.read_text()))
+    return free

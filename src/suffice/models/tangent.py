@@ -1,0 +1,202 @@
+"""Tangent discriminants: planes that touch an ellipsoid of each of two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, ndtr
+
+from suffice._domain import Domain, OneHot
+from suffice._vector import Array
+from suffice.models._protocol import DegenerateError
+from suffice.models.gaussian import spread_of
+from suffice.models.moments import Moments, diagonal, moments, origin, ratio
+from suffice.models.pencil import Pencil, Plane, worst_error
+
+GRID = np.linspace(-30.0, 30.0, 257)  # of logit(s): the best s is often below 1e-3
+WORTH = 1.0 - 1e-9  # of the constant rule's error, which a plane must be below
+BEYOND = 1e12  # the most that one weight may exceed the other
+
+Rule = Callable[[Pencil], Plane]
+OfOne = Callable[[Array], Array]
+Criterion = Callable[[Array, Array, Array, Array], Array]
+
+
+def fisher(pencil: Pencil) -> Plane:
+    """s = 1/2."""
+    return pencil.tangent(0.0)
+
+
+def scatter(pencil: Pencil) -> Plane:
+    """s = P1."""
+    return pencil.tangent(float(pencil.log_prior[0] - pencil.log_prior[1]))
+
+
+def minimax(pencil: Pencil) -> Plane:
+    """D1 = D2: the distances, and so the worst cases, of both classes are equal."""
+    return pencil.tangent(*pencil.where(0.0))
+
+
+def quasi_bayes(pencil: Pencil) -> Plane:
+    """D1^2 - D2^2 = 2 ln(P1/P2) + ln |S2| - ln |S1|: the point of contact is on the border of the quadratic rule."""
+    with np.errstate(divide="ignore"):  # a singular class has an infinite K
+        log_dets = np.log(pencil.b).sum() - np.log(pencil.a).sum()
+    return pencil.tangent(*pencil.where(float(2.0 * (pencil.log_prior[0] - pencil.log_prior[1]) + log_dets)))
+
+
+def minimum_error(pencil: Pencil) -> Plane:
+    """The least sum_j P_j / (1 + D_j^2), or no plane at all if that is not below the smaller P_j."""
+    share = np.exp(pencil.log_prior)
+
+    def risk(logit: Array) -> Array:
+        d1, d2 = pencil.distances(expit(logit), expit(-logit))
+        return np.asarray(share[0] * worst_error(d1) + share[1] * worst_error(d2))
+
+    logit, least = _least(risk)
+    return pencil.tangent(logit) if least < WORTH * share.min() else pencil.constant()
+
+
+def linear_bayes(pencil: Pencil) -> Plane:
+    """The least sum_j P_j Phi(-D_j) of all planes: between the means, beyond either of them, or none.
+
+    All planes worth having are those with t1 S1 + t2 S2 positive definite (Anderson and Bahadur): three stretches, on
+    each of which the weights follow from one number.
+    """
+    share = np.exp(pencil.log_prior)
+    stretches = (_between, _beyond(pencil, 1), _beyond(pencil, 0))
+
+    def risk(t1: Array, t2: Array) -> Array:
+        d1, d2 = pencil.distances(t1, t2)
+        return np.asarray(share[0] * ndtr(-d1) + share[1] * ndtr(-d2))
+
+    best = [_least(_after(stretch, risk)) for stretch in stretches]
+    which = int(np.argmin([least for _, least in best]))
+    if best[which][1] >= WORTH * share.min():
+        return pencil.constant()
+    t1, t2 = stretches[which](np.asarray(best[which][0]))
+    return pencil.plane(float(t1), float(t2), tangent=which == 0)
+
+
+@dataclass(frozen=True)
+class Designed:
+    """The plane of the greatest criterion f(mu1, mu2, var1, var2) of the projected classes.
+
+    w has the form [s S1 + (1 - s) S2]^-1 (m2 - m1) whatever the criterion; s and the cut are searched for. A criterion
+    that does not depend on the cut leaves it where the plane is tangent.
+    """
+
+    criterion: Criterion
+
+    def __call__(self, pencil: Pencil) -> Plane:
+        logits, cuts = GRID[::4], np.linspace(-0.5, 1.5, 81)  # the cut as a share of the way between the means
+        value = self._at(pencil, logits[:, None], cuts)
+        if not np.isfinite(value).any():
+            raise ValueError("the criterion is nowhere finite: f(mu1, mu2, var1, var2) must return numbers")
+        if np.allclose(value, value[:, :1], rtol=1e-9, atol=0.0, equal_nan=True):
+            logit, _ = _least(lambda logit: -self._at(pencil, logit, np.asarray(0.5)))
+            return pencil.tangent(logit)
+        at = np.unravel_index(np.nanargmax(value), value.shape)
+        start = np.array([logits[at[0]], cuts[at[1]]])
+        best = minimize(
+            lambda p: -float(self._at(pencil, p[0], p[1])),
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-10, "fatol": 1e-15, "maxiter": 2000, "initial_simplex": start + _SIMPLEX},
+        ).x
+        t1, t2 = float(expit(best[0])), float(expit(-best[0]))
+        gap = float(pencil.directions(np.asarray(t1), np.asarray(t2)) @ pencil.z)
+        return pencil.plane(t1, t2, cut=float(best[1]) * gap, tangent=bool(0 < best[1] < 1))
+
+    def _at(self, pencil: Pencil, logit: Array, cut: Array) -> Array:
+        """The criterion in units of the distance between the projected means."""
+        g = pencil.directions(expit(logit), expit(-logit))
+        gap = g @ pencil.z
+        v1, v2 = (g**2 @ pencil.a) / gap**2, (g**2 @ pencil.b) / gap**2
+        return np.asarray(self.criterion(*np.broadcast_arrays(-cut, 1.0 - cut, v1, v2)), dtype=float)
+
+
+_SIMPLEX = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.02]])
+
+
+def _between(logit: Array) -> tuple[Array, Array]:
+    """Weights whose plane lies between the means."""
+    return expit(logit), expit(-logit)
+
+
+def _after(weights: Callable[[Array], tuple[Array, Array]], f: Callable[[Array, Array], Array]) -> OfOne:
+    return lambda logit: f(*weights(logit))
+
+
+def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]]:
+    """Weights whose plane lies beyond the mean of class `which`, up to where t1 S1 + t2 S2 is singular."""
+    ahead, behind = (pencil.a, pencil.b) if which else (pencil.b, pencil.a)
+    most = np.min(np.divide(ahead, behind, out=np.full(len(behind), BEYOND), where=behind > ahead / BEYOND))
+
+    def weights(logit: Array) -> tuple[Array, Array]:
+        back = -most * (1.0 - 1e-9) * expit(logit)
+        return (np.ones_like(back), back) if which else (back, np.ones_like(back))
+
+    return weights
+
+
+def _least(risk: OfOne) -> tuple[float, float]:
+    """Where a function of logit(s) that may have several minima is least, and how small: a grid, then Brent."""
+    value = risk(GRID)
+    at = int(np.nanargmin(value))
+    step = GRID[1] - GRID[0]
+    found = minimize_scalar(
+        lambda logit: float(risk(np.asarray(logit))),
+        bounds=(GRID[at] - step, GRID[at] + step),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return min((float(found.x), float(found.fun)), (float(GRID[at]), float(value[at])), key=lambda pair: pair[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """A plane between two classes as a function of their moments; which plane is the rule's choice."""
+
+    rule: Rule
+    ridge: float = 1e-6
+    names: tuple[str, ...] | None = None
+    domain: Domain | None = None
+    used: Array | None = None  # (d,) which features vary at all
+
+    def statistics(self, X: Array, W: OneHot | Array) -> Moments:
+        return moments(X, W, full=True, domain=self.domain, names=self.names)
+
+    def resolve(self, s: Moments) -> Self:
+        return replace(self, domain=s.domain, used=spread_of(s) > 0)
+
+    def _used(self, s: Moments) -> Array:
+        return np.ones(s.domain.width, dtype=bool) if self.used is None else self.used
+
+    def valid(self, s: Moments) -> Moments:
+        """A block is a class: one of some mass, whose covariance with the ridge is positive definite."""
+        covariance = ratio(s.scatter(), s.count[:, :, None])
+        size = ratio(diagonal(s.total().scatter()), s.total().count)[0]
+        inverse = np.where(self._used(s), ratio(1.0, np.sqrt(np.maximum(size, 0.0))), 0.0)
+        scaled = covariance * np.outer(inverse, inverse)
+        at = np.arange(len(inverse))
+        scaled[:, at, at] += np.where(inverse > 0, self.ridge, 1.0)
+        regular = np.array([lapack.dpotrf(one, lower=1)[1] == 0 for one in scaled])
+        ok = (s.mass > 0) & regular
+        return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
+
+    def parameters(self, s: Moments) -> Plane:
+        if len(s.mass) != 2:
+            raise DegenerateError(f"a plane tells two classes apart, got {len(s.mass)}")
+        for c in range(2):
+            if s.mass[c] <= 0:
+                raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
+        return self.rule(Pencil.of(s, self._used(s), self.ridge))
+
+    def log_joint(self, X: Array, theta: Plane) -> Array:
+        odds = (X - origin(theta.domain)) @ theta.coef + theta.intercept
+        return np.column_stack([np.zeros(len(odds)), odds])
