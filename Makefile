@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-calibration bench-rc1 bench-speed clean
+.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed clean
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
@@ -23,6 +23,9 @@ bench-accuracy: $(VENV)/.test
 
 bench-calibration: $(VENV)/.test
 	$(BIN)/python -m benchmarks.calibration
+
+bench-fscl: $(VENV)/.test
+	$(BIN)/python benchmarks/fscl.py
 
 bench-rc1: $(VENV)/.test
 	$(BIN)/python benchmarks/rc1.py

@@ -26,8 +26,8 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
 
     So only products k count, and the machine works on the coordinates K^(-1/2) k(x), in which distances are those of
     the feature space. Its cost is O(n^3) and its memory O(n^2) in the number of rows; it does not add up. For more
-    rows, `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))` does the same on some of them, and
-    with as many components as rows it is this classifier.
+    rows, `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))` does the same on some of
+    them, and with as many components as rows it is this classifier.
 
     Parameters
     ----------
