@@ -1,0 +1,41 @@
+"""Hypothesis tests that compare classifiers: which differences of their scores are more than chance.
+
+| the scores are | two methods | several: do any differ? | several: which pairs? |
+|---|---|---|---|
+| of independent data sets | `paired_t` | `friedman`, `f_test_repeated` | `holm`, `nemenyi`, `newman_keuls` |
+| of overlapping splits of one data set | `corrected_resampled_t` | | `holm` with that test |
+| right or wrong on the same test rows | `mcnemar` | | `holm(wrong, test=mcnemar)` |
+| each method on rows of its own | `two_sample_t` | `f_test` | `tukey_hsd` |
+
+`z_test` and `one_sample_t` compare one method with a number. Each returns a `Test`, or a `Family` of pairs; printed,
+they are a sentence. Not significant is not equal: a test can miss a difference (a type II error), the more so the fewer
+the rows.
+"""
+
+from suffice.compare._result import Family, Pair, Test
+from suffice.compare.figure import critical_difference_figure
+from suffice.compare.means import f_test, f_test_repeated, holm, holm_adjusted, newman_keuls, tukey_hsd
+from suffice.compare.ranks import average_ranks, friedman, nemenyi
+from suffice.compare.two import corrected_resampled_t, mcnemar, one_sample_t, paired_t, two_sample_t, z_test
+
+__all__ = [
+    "Family",
+    "Pair",
+    "Test",
+    "average_ranks",
+    "corrected_resampled_t",
+    "critical_difference_figure",
+    "f_test",
+    "f_test_repeated",
+    "friedman",
+    "holm",
+    "holm_adjusted",
+    "mcnemar",
+    "nemenyi",
+    "newman_keuls",
+    "one_sample_t",
+    "paired_t",
+    "tukey_hsd",
+    "two_sample_t",
+    "z_test",
+]
