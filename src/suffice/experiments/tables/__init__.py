@@ -1,0 +1,8 @@
+"""The tables of the papers, as declarations."""
+
+from __future__ import annotations
+
+from suffice.experiments.runner import Experiment
+from suffice.experiments.tables import rc1
+
+TABLES: dict[str, Experiment] = {table.name: table for table in (*rc1.TABLES,)}
