@@ -21,7 +21,10 @@ class Split(NamedTuple):
 class Splitter(Protocol):
     """A way to split rows by their labels, always the same one."""
 
-    repeats: int
+    @property
+    def repeats(self) -> int:
+        """How many splits there are."""
+        ...
 
     def split(self, y: Array, number: int) -> Split:
         """The split of that number."""

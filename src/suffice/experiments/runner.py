@@ -18,6 +18,7 @@ from suffice.experiments.store import Store, Task
 from suffice.experiments.table import Result, Table
 
 Experiment = Table | Computed | Derived
+Measured = tuple[Result, dict[str, float]]
 
 
 def run(
@@ -56,9 +57,7 @@ def _at_hand(table: Experiment, task: Task, library: Library, missing: dict[str,
     return name not in missing
 
 
-def _measured(
-    todo: Sequence[tuple[Experiment, Task]], library: Library, jobs: int
-) -> Iterator[tuple[Result, dict[str, float]]]:
+def _measured(todo: Sequence[tuple[Experiment, Task]], library: Library, jobs: int) -> Iterator[Measured]:
     """Results in the order of the tasks, whoever is first: so a store never depends on the number of processes."""
     if jobs == 1:
         return (_one(table, task, library) for table, task in todo)
@@ -67,7 +66,7 @@ def _measured(
     return each
 
 
-def _one(table: Experiment | str, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
+def _one(table: Experiment | str, task: Task, library: Library) -> Measured:
     if isinstance(table, str):
         from suffice.experiments.tables import TABLES  # a process looks its tables up: functions do not travel
 

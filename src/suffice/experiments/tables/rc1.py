@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
 import suffice
+from suffice._vector import Array
 from suffice.experiments.datasets import Dataset
 from suffice.experiments.protocols import WholeSet
 from suffice.experiments.table import Build, Column, Rows, Table, first_of, reach
@@ -53,7 +54,7 @@ QUICK = ("iris", "diabetes", "haberman")
 
 def complete(data: Dataset) -> Dataset:
     """Rows without missing values, less a lost first row and classes of fewer than 10 rows."""
-    keep = ~np.isnan(data.X).any(axis=1)
+    keep: Array = ~np.asarray(np.isnan(data.X).any(axis=1))
     if data.name in HEADLESS:
         keep[np.flatnonzero(keep)[0]] = False
     data = data.rows(keep)
@@ -92,7 +93,7 @@ DFE = DiscriminativeFrequency(rate=0.1, max_iter=64, stop="best-error")
 
 def nb(learner: Any, prior: Any = None) -> Build:
     """Naive Bayes on bins."""
-    return lambda seed: binned(suffice.CategoricalNB(prior=prior, learner=learner))
+    return lambda _: binned(suffice.CategoricalNB(prior=prior, learner=learner))
 
 
 def least(method: str) -> Column:
