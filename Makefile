@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed clean
+.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed bench-tangent clean
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,9 @@ bench-rc1: $(VENV)/.test
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py
+
+bench-tangent: $(VENV)/.test
+	$(BIN)/python benchmarks/tangent.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

@@ -14,7 +14,7 @@ import numpy as np
 from suffice._vector import Array
 from suffice.experiments.datasets import Dataset, Library
 from suffice.experiments.measures import measure
-from suffice.experiments.protocols import Splitter
+from suffice.experiments.protocols import Split, Splitter
 from suffice.experiments.store import Task
 
 Result = dict[str, Any]
@@ -70,17 +70,8 @@ class Table:
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
         """Measure: what came out, and the seconds it took."""
         data = self.data(task.dataset, library)
-        split = self.protocol.split(data.y, task.split)
-        started = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of fits that are reported as results
-            try:
-                model = self.methods[task.method](task.split).fit(data.X[split.train], data.y[split.train])
-                fitted = time.perf_counter()
-                result = measure(model, data, split, self.keep_wrong)
-            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-                return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
-        return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted}
+        model = self.methods[task.method](task.split)
+        return fit_and_measure(model, data, self.protocol.split(data.y, task.split), self.keep_wrong)
 
     def measured(self, results: Mapping[Task, Result]) -> dict[tuple[str, str], float]:
         """Every cell (data set, column) that the results suffice for."""
@@ -92,6 +83,20 @@ class Table:
                 if value is not None and np.isfinite(value):
                     cells[name, column.name] = float(value)
         return cells
+
+
+def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -> tuple[Result, dict[str, float]]:
+    """Learn from one part of the rows and ask about the other; a method that cannot learn from them has failed."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits that are reported as results
+        try:
+            model.fit(data.X[split.train], data.y[split.train])
+            fitted = time.perf_counter()
+            result = measure(model, data, split, keep_wrong)
+        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
+    return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted}
 
 
 @lru_cache(maxsize=4)
