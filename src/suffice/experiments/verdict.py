@@ -14,7 +14,7 @@ from suffice.compare import Family, Test, corrected_resampled_t, holm, holm_adju
 from suffice.experiments.own import BASELINES, CHANCE, OURS
 from suffice.experiments.store import Task
 
-METRICS = ("error", "log_loss", "brier", "calibration_error")
+PROBABILITIES = ("log_loss", "brier", "calibration_error")  # what methods with probabilities have besides
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,11 @@ class Comparison:
             tasks = [task for task in results if task.method == method]
             errors[method] = np.array([results[task]["error"] for task in tasks])
             wrong[method] = np.sort(np.concatenate([results[task]["wrong"] for task in tasks])).astype(int)
-            means = {name: _mean([results[task].get(name) for task in tasks]) for name in METRICS[1:]}
-            seconds = [float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict")]
+            loss, brier, gap = (_mean([results[task].get(name) for task in tasks]) for name in PROBABILITIES)
+            fit, predict = (float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict"))
             spread = float(errors[method].std(ddof=1)) if len(tasks) > 1 else 0.0
-            lines.append(Line(method, method in OURS, float(errors[method].mean()), spread, **means, **_timed(seconds)))
+            error = float(errors[method].mean())
+            lines.append(Line(method, method in OURS, error, spread, loss, brier, gap, fit, predict))
         lines.sort(key=lambda line: (line.method == CHANCE, line.error))
         return cls(tuple(lines), errors, failures, wrong, rows, folds)
 
@@ -147,7 +148,3 @@ def _p(p: float) -> str:
 def _mean(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
-
-
-def _timed(seconds: list[float]) -> dict[str, float]:
-    return {"fit": seconds[0], "predict": seconds[1]}
