@@ -1,0 +1,101 @@
+"""The data table: numbers in columns that can be sorted, filtered and coloured by state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from suffice.experiments.page._html import Html, join, number, tag
+
+MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}  # so that a state is not told by its colour alone
+
+
+class Heading(NamedTuple):
+    """A column: its name, the group above it, if any, and a tooltip."""
+
+    name: str
+    group: str = ""
+    title: str = ""
+
+
+class Value(NamedTuple):
+    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip."""
+
+    value: float | None
+    digits: int = 3
+    state: str = ""
+    title: str = ""
+
+
+def data_table(headings: Sequence[Heading | str], rows: Sequence[Sequence[object]], caption: str) -> Html:
+    """A table whose first column names the rows.
+
+    Columns are sorted by a click on their heading; the filter of the page works on the names of the rows, and "only
+    cells that are off" on the states of the values. Wide tables scroll within their own frame.
+
+    Parameters
+    ----------
+    headings : sequence of Heading or str
+        Neighbours of the same group share a heading above theirs.
+    rows : sequences of str, Html, number or Value
+        Numbers are shown with three decimals, values as they say.
+    caption : str
+        What the table is, for those who hear it.
+    """
+    heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
+    body = [_row(row) for row in rows]
+    if not body:
+        body = [tag("tr", tag("td", "nothing measured yet", colspan=len(heads), class_="empty"), class_="none")]
+    table = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", _groups(heads), tag("tr", *map(_head, [None, *heads[:-1]], heads))),
+        tag("tbody", *body),
+        class_="data",
+    )
+    # a frame that scrolls must be within reach of the keyboard
+    frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=caption)
+    return frame + tag("p", "No row matches the filter.", class_="no-match quiet", hidden=True)
+
+
+def _groups(heads: Sequence[Heading]) -> Html | None:
+    if not any(head.group for head in heads):
+        return None
+    spans = [(group, len(list(members))) for group, members in groupby(heads, key=lambda head: head.group)]
+    return tag(
+        "tr",
+        *(tag("th", g, colspan=n, scope="colgroup") if g else tag("td", colspan=n) for g, n in spans),
+        class_="groups",
+    )
+
+
+def _head(before: Heading | None, head: Heading) -> Html:
+    label = f"{head.group}, {head.name}" if head.group else None
+    button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
+    edge = "name" if before is None else "first" if head.group != before.group else None
+    return tag("th", button, scope="col", aria_sort="none", class_=edge)
+
+
+def _row(row: Sequence[object]) -> Html:
+    name, *cells = row
+    states = {cell.state for cell in cells if isinstance(cell, Value)}
+    first = tag("th", name, scope="row", class_="name")
+    return tag("tr", first, *map(_cell, cells), data_name=str(name).lower(), data_off="off" in states or None)
+
+
+def _cell(cell: object) -> Html:
+    if isinstance(cell, float | int):
+        cell = Value(float(cell))
+    if not isinstance(cell, Value):
+        return tag("td", cell)
+    shown = "\u2013" if cell.value is None else number(cell.value, cell.digits)
+    mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
+    spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
+    return tag(
+        "td",
+        join([mark, shown, spoken]),
+        class_=f"number {cell.state}".strip(),
+        data_value=None if cell.value is None else f"{cell.value:.10g}",
+        title=cell.title or None,
+    )
