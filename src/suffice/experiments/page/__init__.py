@@ -15,6 +15,7 @@ from suffice.experiments.page._figure import figure
 from suffice.experiments.page._html import Html, join, number, slug, tag, text
 from suffice.experiments.page._table import Heading, Value, data_table
 from suffice.experiments.page._text import block, bullets, chooser, fold, grid, heading, paragraph, verdict
+from suffice.experiments.page.bench import bench_page
 
 __all__ = [
     "Heading",
@@ -22,6 +23,7 @@ __all__ = [
     "Section",
     "Value",
     "bar_chart",
+    "bench_page",
     "block",
     "bullets",
     "chooser",

@@ -73,14 +73,14 @@ def _usable(curve: Curve, log_x: bool, log_y: bool) -> list[tuple[float, float]]
 def _line(name: str, curve: Curve, x: Scale, y: Scale) -> Html:
     best = min(curve, key=lambda point: point[1])
     told = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
-    path = tag("path", tag("title", told), d=_path([(x(a), y(b)) for a, b in curve]))
-    ring = tag("circle", tag("title", told), cx=_at(x(best[0])), cy=_at(y(best[1])), r=4)
-    return path + ring
+    path = tag("path", d=_path([(x(a), y(b)) for a, b in curve]))
+    ring = tag("circle", cx=_at(x(best[0])), cy=_at(y(best[1])), r=4)
+    return tag("title", told) + path + ring
 
 
 def _level(name: str, value: float, x: Scale, y: Scale) -> Html:
-    place = _at(y(value))
-    return tag("path", tag("title", f"{name}: {value:.4g}"), d=f"M{_at(x.start)} {place}H{_at(x.end)}", class_="level")
+    line = tag("path", d=f"M{_at(x.start)} {_at(y(value))}H{_at(x.end)}", class_="level")
+    return tag("title", f"{name}: {value:.4g}") + line
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
@@ -94,7 +94,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _tenth(value: int) -> str:
-    return f"{value / 10:g}"
+    return f"{value / 10:g}".replace("0.", ".", 1) if abs(value) < 10 else f"{value / 10:g}"
 
 
 def _at(place: float) -> str:

@@ -28,7 +28,9 @@ class Value(NamedTuple):
     title: str = ""
 
 
-def data_table(headings: Sequence[Heading | str], rows: Sequence[Sequence[object]], caption: str) -> Html:
+def data_table(
+    headings: Sequence[Heading | str], rows: Sequence[Sequence[object]], caption: str, filtered: bool = True
+) -> Html:
     """A table whose first column names the rows.
 
     Columns are sorted by a click on their heading; the filter of the page works on the names of the rows, and "only
@@ -42,6 +44,8 @@ def data_table(headings: Sequence[Heading | str], rows: Sequence[Sequence[object
         Numbers are shown with three decimals, values as they say.
     caption : str
         What the table is, for those who hear it.
+    filtered : bool, default=True
+        Whether the filter of the page applies to the rows.
     """
     heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
     body = [_row(row) for row in rows]
@@ -53,6 +57,7 @@ def data_table(headings: Sequence[Heading | str], rows: Sequence[Sequence[object
         tag("thead", _groups(heads), tag("tr", *map(_head, [None, *heads[:-1]], heads))),
         tag("tbody", *body),
         class_="data",
+        data_filtered=filtered or None,
     )
     # a frame that scrolls must be within reach of the keyboard
     frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=caption)
@@ -81,7 +86,7 @@ def _row(row: Sequence[object]) -> Html:
     name, *cells = row
     states = {cell.state for cell in cells if isinstance(cell, Value)}
     first = tag("th", name, scope="row", class_="name")
-    return tag("tr", first, *map(_cell, cells), data_name=str(name).lower(), data_off="off" in states or None)
+    return tag("tr", first, *map(_cell, cells), data_off="off" in states)
 
 
 def _cell(cell: object) -> Html:

@@ -91,7 +91,6 @@ def chooser(name: str, labels: Sequence[str], panes: Mapping[tuple[str, ...], Ht
             pane,
             class_="pane",
             data_pick=" ".join(str(options[i].index(part)) for i, part in enumerate(key)),
-            data_name=", ".join(key),
             hidden=at > 0,
         )
         for at, (key, pane) in enumerate(panes.items())

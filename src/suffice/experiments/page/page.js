@@ -2,6 +2,7 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector, within = document) => within.querySelector(selector);
+  const rows = (table) => all("tbody tr:not(.none)", table);
   const on = (target, event, run) => target && target.addEventListener(event, run);
 
   // Rows: by the text of the filter, and by whether a cell is off
@@ -13,11 +14,11 @@
     const wanted = filter ? filter.value.trim().toLowerCase() : "";
     const off = Boolean(onlyOff && onlyOff.checked);
     document.body.classList.toggle("only-off", off);
-    for (const table of all("table.data")) {
+    for (const table of all("table.data[data-filtered]")) {
       const hasStates = Boolean(one("td.equal, td.near, td.off", table));
       let shown = 0;
-      for (const row of all("tbody tr[data-name]", table)) {
-        const matches = row.dataset.name.includes(wanted) && (!off || !hasStates || "off" in row.dataset);
+      for (const row of rows(table)) {
+        const matches = row.cells[0].textContent.toLowerCase().includes(wanted) && (!off || !hasStates || "off" in row.dataset);
         row.hidden = !matches;
         shown += matches;
       }
@@ -46,7 +47,7 @@
     const body = head.closest("table").tBodies[0];
     const column = head.cellIndex;
     const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-    const keyed = all("tr[data-name]", body).map((row) => [key(row, column), row]);
+    const keyed = rows(body).map((row) => [key(row, column), row]);
     keyed.sort(([a], [b]) => (a === null) - (b === null) || (a === null ? 0 : sign * compare(a, b)));
     for (const other of all("thead th[aria-sort]", head.closest("table"))) {
       other.setAttribute("aria-sort", "none");
@@ -64,12 +65,14 @@
     const selects = all(".picks select", chooser);
     const show = () => {
       const wanted = selects.map((select) => select.value).join(" ");
-      let found = false;
-      for (const pane of all(".pane", chooser)) {
-        pane.hidden = pane.dataset.pick !== wanted;
-        found = found || !pane.hidden;
+      const panes = all(".pane", chooser);
+      panes.forEach((pane) => (pane.hidden = pane.dataset.pick !== wanted));
+      const shown = panes.find((pane) => !pane.hidden);
+      one(".pane-missing", chooser).hidden = Boolean(shown);
+      const figure = chooser.closest("figure");
+      for (const button of figure ? all(".legend button", figure) : []) {
+        button.hidden = !shown || !one(`g.series[data-series="${button.dataset.series}"]`, shown);
       }
-      one(".pane-missing", chooser).hidden = found;
     };
     for (const select of selects) {
       on(select, "change", show);

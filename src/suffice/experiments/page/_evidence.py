@@ -1,0 +1,132 @@
+"""What the page of a benchmark draws from results: mean curves, pooled reliability, median times, mean errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+from suffice.experiments.measures import BINS
+from suffice.experiments.protocols import WholeSet
+from suffice.experiments.store import Task
+
+Result = Mapping[str, Any]
+Results = Mapping[Task, Result]
+Point = tuple[float, float, float]  # rows, mean confidence, accuracy
+
+
+class Curves(NamedTuple):
+    """How learning went on one data set by one loss: the mean curve of each method, or its one value."""
+
+    series: dict[str, list[tuple[float, float]]]
+    levels: dict[str, float]
+
+
+def of_table(table: Any, results: Results) -> dict[Task, Result]:
+    """The results of a table that did not fail."""
+    return {task: row for task, row in results.items() if task.table == table.name and "failed" not in row}
+
+
+def failures(table: Any, results: Results) -> dict[str, list[Task]]:
+    """The fits of a table that failed, by what they said."""
+    found: dict[str, list[Task]] = {}
+    for task, row in results.items():
+        if task.table == table.name and "failed" in row:
+            found.setdefault(str(row["failed"]), []).append(task)
+    return found
+
+
+def methods(table: Any, tasks: Iterable[Task]) -> list[str]:
+    """The methods of a table that have results, in the order of its declaration."""
+    present = dict.fromkeys(task.method for task in tasks)
+    declared = [name for name in getattr(table, "methods", ()) if name in present]
+    return declared + [name for name in present if name not in declared]
+
+
+def datasets(tasks: Iterable[Task]) -> list[str]:
+    """The data sets that have results."""
+    return list(dict.fromkeys(task.dataset for task in tasks))
+
+
+def on_training_rows(table: Any) -> bool:
+    """Whether a table asks about the rows that it learns from."""
+    return isinstance(getattr(table, "protocol", None), WholeSet)
+
+
+def curves(table: Any, results: Results) -> dict[tuple[str, str], Curves]:
+    """Means over splits, by data set and loss; empty where nothing was learned in steps."""
+    mine = of_table(table, results)
+    learned = [name for name in methods(table, mine) if any("curves" in r for t, r in mine.items() if t.method == name)]
+    others = [name for name in methods(table, mine) if name not in learned]
+    losses = dict.fromkeys(loss for row in mine.values() for loss in row.get("curves", ()))
+    found = {}
+    for dataset in datasets(task for task, row in mine.items() if "curves" in row):
+        rows = {m: [r for t, r in mine.items() if (t.dataset, t.method) == (dataset, m)] for m in (*learned, *others)}
+        for loss in losses:
+            series = {
+                m: mean_curve([r["curves"][loss] for r in rows[m] if loss in r.get("curves", ())]) for m in learned
+            }
+            levels = {m: _level(rows[m], loss, on_training_rows(table)) for m in others}
+            found[dataset, loss] = Curves(series, levels)
+    return found
+
+
+def mean_curve(runs: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """The mean of several curves at each iteration, from 1; one that ended earlier stays where it ended.
+
+    >>> mean_curve([[0.4, 0.2], [0.6, 0.4, 0.2]])
+    [(1, 0.5), (2, 0.3), (3, 0.2)]
+    """
+    runs = [run for run in runs if run]
+    length = max(map(len, runs), default=0)
+    return [(i + 1, round(fmean(run[min(i, len(run) - 1)] for run in runs), 10)) for i in range(length)]
+
+
+def _level(rows: Sequence[Result], loss: str, same_rows: bool) -> float:
+    """The loss on the training rows of a method that does not learn in steps, if it was measured."""
+    name = loss if same_rows else f"train_{loss}"
+    values = [row[name] for row in rows if row.get(name) is not None]
+    return fmean(values) if values else nan
+
+
+def reliability(table: Any, results: Results) -> dict[str, dict[str, list[Point]]]:
+    """Reliability pooled over splits, by data set and method, where there is any."""
+    found: dict[str, dict[str, list[Point]]] = {}
+    mine = {task: row for task, row in of_table(table, results).items() if row.get("reliability")}
+    for dataset in datasets(mine):
+        for method in methods(table, mine):
+            parts = [row["reliability"] for task, row in mine.items() if task[1:3] == (dataset, method)]
+            if parts:
+                found.setdefault(dataset, {})[method] = pooled(parts)
+    return found
+
+
+def pooled(diagrams: Iterable[Sequence[Sequence[float]]]) -> list[Point]:
+    """Reliability of all rows together, by bins of the same width.
+
+    >>> pooled([[[1, 0.8, 1.0]], [[3, 0.84, 0.0]]])
+    [(4, 0.83, 0.25)]
+    """
+    bins: dict[int, list[Sequence[float]]] = {}
+    for n, confidence, accuracy in (point for diagram in diagrams for point in diagram):
+        bins.setdefault(min(int(BINS * confidence), BINS - 1), []).append((n, n * confidence, n * accuracy))
+    sums = [[sum(column) for column in zip(*bins[at], strict=True)] for at in sorted(bins)]
+    return [(n, round(c / n, 6), round(a / n, 6)) for n, c, a in sums if n]
+
+
+def fit_times(table: Any, times: Results) -> dict[str, float]:
+    """The median of the seconds that each method took to fit, over data sets and splits."""
+    mine = {task: row["fit"] for task, row in times.items() if task.table == table.name and "fit" in row}
+    return {m: median(seconds for task, seconds in mine.items() if task.method == m) for m in methods(table, mine)}
+
+
+def mean_errors(table: Any, results: Results) -> dict[str, list[float]]:
+    """The error of each method, a mean over splits, on the data sets that all methods have one for."""
+    mine = {task: row["error"] for task, row in of_table(table, results).items() if row.get("error") is not None}
+    by: dict[tuple[str, str], list[float]] = {}
+    for task, error in mine.items():
+        by.setdefault((task.dataset, task.method), []).append(error)
+    names = methods(table, mine)
+    shared = [dataset for dataset in datasets(mine) if all((dataset, name) in by for name in names)]
+    return {name: [fmean(by[dataset, name]) for dataset in shared] for name in names}
