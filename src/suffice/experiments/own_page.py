@@ -62,13 +62,12 @@ def _numbers(comparison: Comparison) -> Html:
 
 
 def _differences(comparison: Comparison) -> Html:
-    if len(comparison.lines) < 3:
+    if len(comparison.lines) < 4:
         return Html()
-    drawn = critical_difference_figure(comparison.family(), width=9.0)
+    family = comparison.family()
+    drawn = page.figure(critical_difference_figure(family, width=9.0), "differences", "Methods by share of right rows")
     note = "A bar joins methods that these rows do not tell apart (all pairs, McNemar's test, Holm's correction)."
-    return page.block(
-        "Error rates, best on the left", page.figure(drawn, "differences", "Methods by error rate"), note=note
-    )
+    return page.block("Shares of rows that are right, best on the left", drawn, note=note)
 
 
 def _reliability(comparison: Comparison, results: Results) -> Html:
