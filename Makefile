@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed clean
+.PHONY: demo test test-browser check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed clean
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-browser: $(VENV)/.browser
+	.ci/chromium
+	$(BIN)/python -m pytest tests_browser
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
