@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, sqrt
+from math import isfinite, isnan, nan, sqrt
 
 from suffice.experiments.page._html import Html, number, tag
 from suffice.experiments.page._scale import Scale, label, scale, thinned
 
 SERIES = 8  # colours of the style sheet
-WIDTH, HEIGHT = 640, 300
+WIDTH, HEIGHT = 600, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
 
 Curve = Sequence[tuple[float, float]]  # points (x, y)
 
 
 def line_chart(
-    series: Mapping[str, Curve],
+    series: Mapping[str, Curve | float],
     title: str,
     x_label: str,
     y_label: str,
-    levels: Mapping[str, float] | None = None,
     log_x: bool = False,
     log_y: bool = False,
     with_legend: bool = True,
@@ -29,58 +28,52 @@ def line_chart(
 
     Parameters
     ----------
-    series : mapping of str to points
-        The curve of each name; at most 130 points of it are drawn, and a ring at the lowest.
+    series : mapping of str to points (x, y), or to one number
+        The curve of each name; at most 130 points of it are drawn, and a ring at the lowest. A number is a dashed line;
+        an empty curve and a number that is not finite keep their colour and are not drawn.
     title : str
         What the chart shows, for those who hear it.
     x_label, y_label : str
         What the axes are.
-    levels : mapping of str to float, optional
-        Names that have one value instead of a curve: dashed lines.
     log_x, log_y : bool, default=False
         Logarithmic axes; what is not positive is left out.
     with_legend : bool, default=True
         Whether a legend that switches curves on and off stands above; `legend` makes one for several charts.
     """
-    levels = levels or {}
-    drawn = {name: _usable(curve, log_x, log_y) for name, curve in series.items()}
-    level = {name: value for name, value in levels.items() if isfinite(value) and (value > 0 or not log_y)}
+    drawn = {name: _usable(_points(curve), log_x, log_y) for name, curve in series.items()}
     points = [point for curve in drawn.values() for point in curve]
-    if not points:
+    places = [x for x, _ in points if isfinite(x)]
+    if not places:
         return tag("p", "No curve to draw.", class_="quiet")
-    x = scale([p[0] for p in points], LEFT, WIDTH - RIGHT, log_x, snug=True)
-    y = scale([*(p[1] for p in points), *level.values()], HEIGHT - BOTTOM, TOP, log_y)
-    names = [*drawn, *(name for name in levels if name not in drawn)]
+    x = scale(places, LEFT, WIDTH - RIGHT, log_x, snug=True)
+    y = scale([value for _, value in points], HEIGHT - BOTTOM, TOP, log_y)
     marks = [
-        tag(
-            "g",
-            _level(name, level[name], x, y) if name in level else _line(name, drawn[name], x, y),
-            class_=f"series s{i % SERIES}",
-            data_series=i,
-        )
-        for i, name in enumerate(names)
-        if name in level or drawn.get(name)
+        tag("g", _line(name, curve, x, y), class_=f"series s{i % SERIES}", data_series=i)
+        for i, (name, curve) in enumerate(drawn.items())
+        if curve
     ]
     picture = _svg(title, WIDTH, HEIGHT, *_axes(x, y, x_label, y_label), *marks)
-    return legend(names, picture) if with_legend else tag("figure", picture, class_="chart")
+    return legend(list(series), picture) if with_legend else tag("figure", picture, class_="chart")
+
+
+def _points(curve: Curve | float) -> Curve:
+    """One number is a point that is nowhere in particular."""
+    return [(nan, curve)] if isinstance(curve, float | int) else curve
 
 
 def _usable(curve: Curve, log_x: bool, log_y: bool) -> list[tuple[float, float]]:
-    kept = [(x, y) for x, y in curve if isfinite(x) and isfinite(y) and (x > 0 or not log_x) and (y > 0 or not log_y)]
+    kept = [(x, y) for x, y in curve if isfinite(y) and not (log_x and x <= 0) and not (log_y and y <= 0)]
     return [kept[i] for i in thinned(len(kept))]
 
 
 def _line(name: str, curve: Curve, x: Scale, y: Scale) -> Html:
     best = min(curve, key=lambda point: point[1])
+    if isnan(best[0]):
+        level = tag("path", d=f"M{_at(x.start)} {_at(y(best[1]))}H{_at(x.end)}", class_="level")
+        return tag("title", f"{name}: {best[1]:.4g}") + level
     told = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
     path = tag("path", d=_path([(x(a), y(b)) for a, b in curve]))
-    ring = tag("circle", cx=_at(x(best[0])), cy=_at(y(best[1])), r=4)
-    return tag("title", told) + path + ring
-
-
-def _level(name: str, value: float, x: Scale, y: Scale) -> Html:
-    line = tag("path", d=f"M{_at(x.start)} {_at(y(value))}H{_at(x.end)}", class_="level")
-    return tag("title", f"{name}: {value:.4g}") + line
+    return tag("title", told) + path + tag("circle", cx=_at(x(best[0])), cy=_at(y(best[1])), r=4)
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
@@ -157,17 +150,18 @@ def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s") -> Html:
         tag(
             "tr",
             tag("th", name, scope="row"),
-            tag("td", _bar(value / most)),
+            tag("td", _bar(value / most, i)),
             tag("td", seconds(value) if unit == "s" else f"{value:.4g} {unit}", class_="number"),
         )
-        for name, value in kept.items()
+        for i, (name, value) in enumerate(kept.items())
     ]
     return tag("table", tag("caption", title, class_="spoken"), tag("tbody", *rows), class_="bars")
 
 
-def _bar(share: float) -> Html:
+def _bar(share: float, colour: int) -> Html:
     bar = tag("rect", width=f"{max(100 * share, 0.4):.1f}", height=10)
-    return tag("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", class_="bar", aria_hidden="true")
+    kind = f"bar s{colour % SERIES}"
+    return tag("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", class_=kind, aria_hidden="true")
 
 
 def seconds(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 from suffice.experiments.measures import BINS
 from suffice.experiments.protocols import WholeSet
@@ -14,13 +14,7 @@ from suffice.experiments.store import Task
 Result = Mapping[str, Any]
 Results = Mapping[Task, Result]
 Point = tuple[float, float, float]  # rows, mean confidence, accuracy
-
-
-class Curves(NamedTuple):
-    """How learning went on one data set by one loss: the mean curve of each method, or its one value."""
-
-    series: dict[str, list[tuple[float, float]]]
-    levels: dict[str, float]
+Curves = dict[str, list[tuple[float, float]] | float]  # by method: a curve, or the one value of what learns at once
 
 
 def of_table(table: Any, results: Results) -> dict[Task, Result]:
@@ -57,19 +51,22 @@ def on_training_rows(table: Any) -> bool:
 def curves(table: Any, results: Results) -> dict[tuple[str, str], Curves]:
     """Means over splits, by data set and loss; empty where nothing was learned in steps."""
     mine = of_table(table, results)
-    learned = [name for name in methods(table, mine) if any("curves" in r for t, r in mine.items() if t.method == name)]
-    others = [name for name in methods(table, mine) if name not in learned]
+    names = methods(table, mine)
+    gradual = {task.method for task, row in mine.items() if "curves" in row}
     losses = dict.fromkeys(loss for row in mine.values() for loss in row.get("curves", ()))
-    found = {}
+    found: dict[tuple[str, str], Curves] = {}
     for dataset in datasets(task for task, row in mine.items() if "curves" in row):
-        rows = {m: [r for t, r in mine.items() if (t.dataset, t.method) == (dataset, m)] for m in (*learned, *others)}
+        rows = {m: [row for task, row in mine.items() if task[1:3] == (dataset, m)] for m in names}
         for loss in losses:
-            series = {
-                m: mean_curve([r["curves"][loss] for r in rows[m] if loss in r.get("curves", ())]) for m in learned
+            found[dataset, loss] = {
+                m: _mean_of(rows[m], loss) if m in gradual else _level(rows[m], loss, on_training_rows(table))
+                for m in names
             }
-            levels = {m: _level(rows[m], loss, on_training_rows(table)) for m in others}
-            found[dataset, loss] = Curves(series, levels)
     return found
+
+
+def _mean_of(rows: Sequence[Result], loss: str) -> list[tuple[float, float]]:
+    return mean_curve([row["curves"][loss] for row in rows if loss in row.get("curves", ())])
 
 
 def mean_curve(runs: Sequence[Sequence[float]]) -> list[tuple[float, float]]:

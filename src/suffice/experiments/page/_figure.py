@@ -37,7 +37,7 @@ def figure(drawn: Figure, name: str, title: str) -> Html:
     root = ElementTree.fromstring(text.getvalue())  # noqa: S314 - written three lines above
     content = join(_element(child, slug(name)) for child in root)
     picture = tag("svg", content, viewBox=root.get("viewBox"), role="img", aria_label=title)
-    return tag("figure", picture, class_="chart drawn")
+    return tag("figure", picture, class_="chart drawn", tabindex=0)
 
 
 def _element(node: ElementTree.Element, name: str) -> Html:

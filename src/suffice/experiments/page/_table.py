@@ -48,13 +48,14 @@ def data_table(
         Whether the filter of the page applies to the rows.
     """
     heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
-    body = [_row(row) for row in rows]
+    edges = [i > 0 and head.group != heads[i - 1].group for i, head in enumerate(heads)]
+    body = [_row(row, edges) for row in rows]
     if not body:
         body = [tag("tr", tag("td", "nothing measured yet", colspan=len(heads), class_="empty"), class_="none")]
     table = tag(
         "table",
         tag("caption", caption),
-        tag("thead", _groups(heads), tag("tr", *map(_head, [None, *heads[:-1]], heads))),
+        tag("thead", _groups(heads), tag("tr", *map(_head, heads, edges, range(len(heads))))),
         tag("tbody", *body),
         class_="data",
         data_filtered=filtered or None,
@@ -75,32 +76,34 @@ def _groups(heads: Sequence[Heading]) -> Html | None:
     )
 
 
-def _head(before: Heading | None, head: Heading) -> Html:
+def _head(head: Heading, edge: bool, at: int) -> Html:
     label = f"{head.group}, {head.name}" if head.group else None
     button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
-    edge = "name" if before is None else "first" if head.group != before.group else None
-    return tag("th", button, scope="col", aria_sort="none", class_=edge)
+    sort = {"aria_sort": "none"} if head.name else {}  # a column without a name is not for sorting
+    return tag(
+        "th", button if head.name else "", scope="col", **sort, class_="edge" if edge else "name" if at == 0 else None
+    )
 
 
-def _row(row: Sequence[object]) -> Html:
+def _row(row: Sequence[object], edges: Sequence[bool]) -> Html:
     name, *cells = row
     states = {cell.state for cell in cells if isinstance(cell, Value)}
     first = tag("th", name, scope="row", class_="name")
-    return tag("tr", first, *map(_cell, cells), data_off="off" in states)
+    return tag("tr", first, *map(_cell, cells, edges[1:]), data_off="off" in states)
 
 
-def _cell(cell: object) -> Html:
+def _cell(cell: object, edge: bool) -> Html:
     if isinstance(cell, float | int):
         cell = Value(float(cell))
     if not isinstance(cell, Value):
-        return tag("td", cell)
+        return tag("td", cell, class_="edge" if edge else None)
     shown = "\u2013" if cell.value is None else number(cell.value, cell.digits)
     mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
     spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
     return tag(
         "td",
         join([mark, shown, spoken]),
-        class_=f"number {cell.state}".strip(),
+        class_=" ".join(filter(None, ("number", cell.state, "edge" * edge))),
         data_value=None if cell.value is None else f"{cell.value:.10g}",
         title=cell.title or None,
     )

@@ -72,7 +72,7 @@ def _key() -> Html:
         "off": "off: point at a cell for the difference and the reason",
     }
     marks = [tag("span", MARKS[state], " ", text, class_=f"key {state}") for state, text in said.items()]
-    return tag("p", join(marks, " "), class_="keys quiet")
+    return tag("p", *marks, tag("span", "The heading of a column sorts by it."), class_="keys quiet")
 
 
 def _missing(sentences: Sequence[str]) -> Html | None:
@@ -156,7 +156,11 @@ def _told(cell: Cell) -> str:
     if cell.difference is None:
         return f"ours {cell.measured:.6g}, not printed"
     reason = f". {cell.reason}" if cell.reason else ". No reason is known." if cell.state == "off" else ""
-    return f"ours {cell.measured:.6g}, print {cell.printed:g}, difference {cell.difference:+.3g}{reason}"
+    return f"ours {cell.measured:.6g}, print {cell.printed:g}, difference {_signed(cell.difference)}{reason}"
+
+
+def _signed(difference: float | None) -> str:
+    return "" if difference is None else f"{difference:+.3g}".replace("-", "\u2212")
 
 
 def _reasons(found: list[Cell]) -> Html:
@@ -171,7 +175,7 @@ def _reasons(found: list[Cell]) -> Html:
 
 
 def _place(cell: Cell) -> str:
-    return f"{cell.dataset}, {cell.column.replace('_', ' ')} ({cell.difference:+.3g})"
+    return f"{cell.dataset}, {cell.column.replace('_', ' ')} ({_signed(cell.difference)})"
 
 
 def _failures(table: Any, results: Results) -> Html | None:
@@ -179,7 +183,8 @@ def _failures(table: Any, results: Results) -> Html | None:
     if not failed:
         return None
     told = [f"{why}: {', '.join(dict.fromkeys(f'{t.dataset} ({t.method})' for t in at))}" for why, at in failed.items()]
-    return fold(f"{sum(map(len, failed.values()))} fits failed", bullets(told))
+    count = sum(map(len, failed.values()))
+    return fold(f"{count} fit{'s' * (count != 1)} failed", bullets(told))
 
 
 def _curves(table: Any, results: Results) -> Html:
@@ -188,17 +193,16 @@ def _curves(table: Any, results: Results) -> Html:
         return Html()
     panes: dict[tuple[str, ...], Html] = {
         (dataset, LOSSES.get(loss, loss)): line_chart(
-            each.series,
+            each,
             f"{LOSSES.get(loss, loss)} on the training rows of {dataset} by iteration",
             "iteration",
             LOSSES.get(loss, loss),
-            each.levels,
             with_legend=False,
         )
         for (dataset, loss), each in found.items()
     }
-    first = next(iter(found.values()))
-    charts = legend([*first.series, *first.levels], chooser(f"{table.name} curves", ["Data set", "Loss"], panes))
+    names = list(next(iter(found.values())))
+    charts = legend(names, chooser(f"{table.name} curves", ["Data set", "Loss"], panes))
     note = "Mean over splits, on the rows learned from. A ring marks the lowest point; dashed: learned in one step."
     return block("Convergence", charts, note=note)
 
@@ -207,8 +211,12 @@ def _reliability(table: Any, results: Results) -> Html:
     found = evidence.reliability(table, results)
     if not found:
         return Html()
-    order = list(dict.fromkeys(method for by in found.values() for method in by))
-    whole = {m: evidence.pooled(by[m] for by in found.values() if m in by) for m in order}
+    order = evidence.methods(table, evidence.of_table(table, results))
+    whole = {
+        m: evidence.pooled(by[m] for by in found.values() if m in by)
+        for m in order
+        if any(m in by for by in found.values())
+    }
     shown = {EVERY: whole, **found} if len(found) > 1 else found
     panes: dict[tuple[str, ...], Html] = {
         (dataset,): grid(reliability_diagram(by[method], method, order.index(method)) for method in by)
