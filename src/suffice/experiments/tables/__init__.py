@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice.experiments.runner import Experiment
-from suffice.experiments.tables import rc1
+from suffice.experiments.runner import PaperTable
+from suffice.experiments.tables import dtc, rc1
 
-TABLES: dict[str, Experiment] = {table.name: table for table in (*rc1.TABLES,)}
+TABLES: dict[str, PaperTable] = {table.name: table for table in (*rc1.TABLES, *dtc.TABLES)}
