@@ -10,7 +10,7 @@ from suffice.experiments.page._scale import Scale, label, scale, thinned
 
 SERIES = 8  # colours of the style sheet
 WIDTH, HEIGHT = 600, 320
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
+LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 46
 
 Curve = Sequence[tuple[float, float]]  # points (x, y)
 
@@ -115,7 +115,7 @@ def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: in
     colour : int, default=0
         Which of the colours of the series.
     """
-    side, left, bottom, top = 220, 40, 36, 8
+    side, left, bottom, top = 220, 40, 38, 8
     x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
     kept = [(n, c, a) for n, c, a in points if n > 0 and isfinite(c) and isfinite(a)]
     total = sum(n for n, _, _ in kept)
@@ -201,7 +201,7 @@ def _axes(x: Scale, y: Scale, x_label: str, y_label: str) -> list[Html]:
     return [
         tag("path", d=lines, class_="grid-line"),
         tag("path", d=f"M{_at(x.start)} {_at(y.start)}H{_at(x.end)}", class_="axis"),
-        tag("g", *ticks, tag("text", x_label, x=_at((x.start + x.end) / 2), y=_at(y.start + 33)), class_="x"),
+        tag("g", *ticks, tag("text", x_label, x=_at((x.start + x.end) / 2), y=_at(y.start + 34)), class_="x"),
         tag("g", *rises, class_="y"),
         tag("text", y_label, transform=f"translate(12 {middle}) rotate(-90)", class_="y-name"),
     ]

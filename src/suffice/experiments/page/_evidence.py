@@ -11,7 +11,7 @@ from suffice.experiments.measures import BINS
 from suffice.experiments.protocols import WholeSet
 from suffice.experiments.store import Task
 
-Result = Mapping[str, Any]
+Result = dict[str, Any]
 Results = Mapping[Task, Result]
 Point = tuple[float, float, float]  # rows, mean confidence, accuracy
 Curves = dict[str, list[tuple[float, float]] | float]  # by method: a curve, or the one value of what learns at once
@@ -28,6 +28,14 @@ def failures(table: Any, results: Results) -> dict[str, list[Task]]:
     for task, row in results.items():
         if task.table == table.name and "failed" in row:
             found.setdefault(str(row["failed"]), []).append(task)
+    return found
+
+
+def grouped(mine: Results) -> dict[tuple[str, str], list[Result]]:
+    """The results of all splits, by data set and method."""
+    found: dict[tuple[str, str], list[Result]] = {}
+    for task, row in mine.items():
+        found.setdefault((task.dataset, task.method), []).append(row)
     return found
 
 
@@ -51,15 +59,16 @@ def on_training_rows(table: Any) -> bool:
 def curves(table: Any, results: Results) -> dict[tuple[str, str], Curves]:
     """Means over splits, by data set and loss; empty where nothing was learned in steps."""
     mine = of_table(table, results)
-    names = methods(table, mine)
+    names, rows = methods(table, mine), grouped(mine)
     gradual = {task.method for task, row in mine.items() if "curves" in row}
     losses = dict.fromkeys(loss for row in mine.values() for loss in row.get("curves", ()))
     found: dict[tuple[str, str], Curves] = {}
     for dataset in datasets(task for task, row in mine.items() if "curves" in row):
-        rows = {m: [row for task, row in mine.items() if task[1:3] == (dataset, m)] for m in names}
         for loss in losses:
             found[dataset, loss] = {
-                m: _mean_of(rows[m], loss) if m in gradual else _level(rows[m], loss, on_training_rows(table))
+                m: _mean_of(rows.get((dataset, m), ()), loss)
+                if m in gradual
+                else _level(rows.get((dataset, m), ()), loss, on_training_rows(table))
                 for m in names
             }
     return found
@@ -91,10 +100,11 @@ def reliability(table: Any, results: Results) -> dict[str, dict[str, list[Point]
     """Reliability pooled over splits, by data set and method, where there is any."""
     found: dict[str, dict[str, list[Point]]] = {}
     mine = {task: row for task, row in of_table(table, results).items() if row.get("reliability")}
+    rows = grouped(mine)
     for dataset in datasets(mine):
         for method in methods(table, mine):
-            parts = [row["reliability"] for task, row in mine.items() if task[1:3] == (dataset, method)]
-            if parts:
+            if (dataset, method) in rows:
+                parts = (row["reliability"] for row in rows[dataset, method])
                 found.setdefault(dataset, {})[method] = pooled(parts)
     return found
 
@@ -120,10 +130,7 @@ def fit_times(table: Any, times: Results) -> dict[str, float]:
 
 def mean_errors(table: Any, results: Results) -> dict[str, list[float]]:
     """The error of each method, a mean over splits, on the data sets that all methods have one for."""
-    mine = {task: row["error"] for task, row in of_table(table, results).items() if row.get("error") is not None}
-    by: dict[tuple[str, str], list[float]] = {}
-    for task, error in mine.items():
-        by.setdefault((task.dataset, task.method), []).append(error)
-    names = methods(table, mine)
-    shared = [dataset for dataset in datasets(mine) if all((dataset, name) in by for name in names)]
-    return {name: [fmean(by[dataset, name]) for dataset in shared] for name in names}
+    mine = {task: row for task, row in of_table(table, results).items() if row.get("error") is not None}
+    names, rows = methods(table, mine), grouped(mine)
+    shared = [dataset for dataset in datasets(mine) if all((dataset, name) in rows for name in names)]
+    return {name: [fmean(row["error"] for row in rows[dataset, name]) for dataset in shared] for name in names}

@@ -21,7 +21,7 @@ LOSSES = {"error": "error", "soft_error": "soft error", "log_loss": "log loss"}
 EVERY = "all data sets"
 FEWEST_METHODS, FEWEST_SETS = 3, 5  # for a critical-difference figure
 
-Results = Mapping[Task, Mapping[str, Any]]
+Results = Mapping[Task, dict[str, Any]]
 
 
 def bench_page(tables: Sequence[Any], results: Results, times: Results, missing: Sequence[str] = ()) -> str:
@@ -41,7 +41,7 @@ def bench_page(tables: Sequence[Any], results: Results, times: Results, missing:
     str
         The page, to be written by `write`. The same input gives the same bytes.
     """
-    found = {table.name: cells(table, {task: dict(row) for task, row in results.items()}) for table in tables}
+    found = {table.name: cells(table, results) for table in tables}
     parts = [_part(table, found[table.name], results, times) for table in tables]
     everything = [cell for table in tables for cell in found[table.name]]
     lead = join([_verdict(everything, "the tables"), _key(), _missing(missing)])
