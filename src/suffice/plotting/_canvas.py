@@ -43,6 +43,11 @@ def finished(figure: Figure, path: str | Path | None) -> Figure:
     return figure
 
 
+def literal(text: str) -> str:
+    """A text to be drawn as it is: a dollar is no mathematics."""
+    return text.replace("$", r"\$")
+
+
 def style(i: int) -> dict[str, Any]:
     """Colour and dashes of line i."""
     color, dashes = LINES[i % len(LINES)]

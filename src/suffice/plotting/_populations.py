@@ -153,7 +153,7 @@ class Gaussians(Population):
         return rows_with_moments(self.means, self.covariances)
 
     def errors(self, model: TangentDiscriminant) -> Array:
-        towards = model.decision_function(self.means) * np.array([-1.0, 1.0])
+        towards = _log_odds(model, self.means) * np.array([-1.0, 1.0])
         with np.errstate(divide="ignore"):  # the constant rule is infinitely far from one mean
             return np.asarray(ndtr(-towards / deviations(model.coef_[0], self.covariances)))
 
@@ -211,14 +211,20 @@ class Samples(Population):
         return rows_with_moments(*self._means_and_covariances)
 
     def errors(self, model: TangentDiscriminant) -> Array:
-        first, second = model.classes_
-        return np.array([np.mean(model.predict(self.first) != first), np.mean(model.predict(self.second) != second)])
+        return np.array([np.mean(_log_odds(model, self.first) > 0), np.mean(_log_odds(model, self.second) <= 0)])
 
     @cached_property
     def ratios(self) -> tuple[Array, Array]:
         """log f2 - log f1 of the rows of each class."""
         log_ratio = quadratic_ratio(*self._means_and_covariances) if self.log_ratio is None else self.log_ratio
         return np.sort(log_ratio(self.first)), np.sort(log_ratio(self.second))
+
+
+def _log_odds(model: TangentDiscriminant, X: Array) -> Array:
+    """The log-odds of the second class (n,), whether or not the model has learned names of features."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return model.decision_function(X)
 
 
 def quadratic_ratio(means: Array, covariances: Array, prior: Sequence[float] | Array = (0.5, 0.5)) -> LogRatio:

@@ -16,6 +16,7 @@ from suffice._vector import Array
 from suffice.models.moments import origin
 from suffice.models.pencil import Pencil, Plane
 from suffice.models.voting import SCHEMES, Contest
+from suffice.plotting._canvas import literal
 
 NAMES = {
     "FisherDiscriminant": "Fisher",
@@ -70,7 +71,7 @@ class View:
     def labels(self) -> tuple[str, str]:
         """What to call the sides."""
         first, second = Contest(self.group).sides
-        called = [str(self.classes[side[0]]) if len(side) == 1 else "rest" for side in (first, second)]
+        called = [literal(str(self.classes[side[0]])) if len(side) == 1 else "rest" for side in (first, second)]
         return called[0], called[1]
 
     @property
@@ -141,7 +142,7 @@ def _view(name: str, model: TangentDiscriminant, pair: Any) -> View:
     planes = model.parameters_ if isinstance(model.parameters_, tuple) else (model.parameters_,)
     if not np.isfinite(planes[which].coef).all():
         raise ValueError(f"{name} has no finite plane, as the covariance of a class is singular: fit it with ridge > 0")
-    return View(name, model, planes[which], model.pencil(which), group, model.classes_)
+    return View(literal(name), model, planes[which], model.pencil(which), group, model.classes_)
 
 
 def _contest(model: TangentDiscriminant, pair: Any) -> tuple[int, Array]:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from suffice._vector import Array
 from suffice.models.pencil import Pencil
-from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, style
+from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, literal, style
 from suffice.plotting._populations import quadratic_ratio
 from suffice.plotting._views import Models, View, views
 from suffice.tangent import QuasiBayes
@@ -118,7 +118,7 @@ def plot_classes(
         _draw_plane(axes, view, i, high - low, touching)
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    names = first.pencil.domain.names or ("$x_1$", "$x_2$")
+    names = [literal(name) for name in first.pencil.domain.names or ()] or ["$x_1$", "$x_2$"]
     dress(axes, "Planes that touch an ellipse of each class", *names)
     return finished(figure, path)
 

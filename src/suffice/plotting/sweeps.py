@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.features.fscl import DECAYS, learning_rate
-from suffice.plotting._canvas import CLASSES, FAINT, INK, canvas, dress, finished, style
+from suffice.plotting._canvas import CLASSES, FAINT, INK, canvas, dress, finished, literal, style
 from suffice.plotting._populations import (
     OPTIMAL,
     PRIORS,
@@ -64,7 +64,7 @@ def plot_accuracy_by_prior(
     for i, (name, accuracy) in enumerate(zip(sweep.names, sweep.accuracy, strict=True)):
         bayes = name in (OPTIMAL, QUADRATIC)
         look: dict[str, Any] = {"color": FAINT, "linewidth": 4.0, "alpha": 0.5, "zorder": 1} if bayes else style(i)
-        axes.plot(sweep.priors, 100.0 * accuracy, **{"linewidth": 1.7, **look}, label=name)
+        axes.plot(sweep.priors, 100.0 * accuracy, **{"linewidth": 1.7, **look}, label=literal(name))
     axes.set_xlim(0.0, 1.0)
     dress(axes, title or "Accuracy as the classes' probabilities change", "$P_1$ of the first class", "accuracy (%)")
     return finished(figure, path)
@@ -151,7 +151,7 @@ def plot_minimax(
         )[0]
         axes.plot(share, 100.0 * weighed(np.array([share]), errors), marker="s", color=line.get_color(), zorder=5)
     for i, (name, model) in enumerate(found.items()):
-        axes.plot(ends, 100.0 * weighed(ends, on.errors(model)), **style(i), linewidth=1.7, label=name)
+        axes.plot(ends, 100.0 * weighed(ends, on.errors(model)), **style(i), linewidth=1.7, label=literal(name))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(bottom=0.0)
     dress(axes, "Errors of fixed rules as the classes' probabilities change", "$P_1$ of the first class", "error (%)")

@@ -1,0 +1,1 @@
+"""Experiments: data sets, honest protocols, the tables of the papers, and reports."""

@@ -1,0 +1,8 @@
+"""The tables of the papers, as declarations."""
+
+from __future__ import annotations
+
+from suffice.experiments.runner import PaperTable
+from suffice.experiments.tables import dtc, rc1
+
+TABLES: dict[str, PaperTable] = {table.name: table for table in (*rc1.TABLES, *dtc.TABLES)}
