@@ -52,6 +52,13 @@ def first_two(X, y):
     return [part.mean(0) for part in parts], [np.cov(part.T, bias=True).reshape(X.shape[1], -1) for part in parts]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_one_feature_the_point_of_contact_is_the_cut(kind):
+    X, y = two_classes(1, seed=3, gap=3.0)
+    model = kind().fit(X, y)
+    assert_allclose(model.coef_ @ model.tangent_point_[0] + model.intercept_, 0, atol=1e-9)
+
+
 def pencil(X, y, prior=None, ridge=0.0):
     s = moments(X, OneHot.of(y), full=True)
     s = s if prior is None else s.by_class(np.array(prior) * len(y) / s.mass)

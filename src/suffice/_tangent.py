@@ -16,8 +16,9 @@ from suffice.learners.multiclass import TwoAtATime
 from suffice.losses import Costs
 from suffice.models import Statistics
 from suffice.models.moments import origin
-from suffice.models.pencil import Plane
+from suffice.models.pencil import Pencil, Plane
 from suffice.models.tangent import Rule, Tangent
+from suffice.models.voting import Voting
 from suffice.priors import log_class_prior
 
 MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
@@ -174,6 +175,27 @@ class TangentDiscriminant(Classifier):
             return np.asarray(decision + np.log(matrix[1, 0]) - np.log(matrix[0, 1]))
 
     # What was learned
+
+    def pencil(self, which: int = 0) -> Pencil:
+        """The two sides of plane `which` taken apart: means, covariances, and all other planes between them.
+
+        Parameters
+        ----------
+        which : int, default=0
+            Which of the m planes, in the order of `coef_`.
+        """
+        fit = self._fit_result()
+        model, s = fit.model, fit.statistics
+        if isinstance(model, Voting):
+            if not hasattr(self, "partial_fit"):
+                raise ValueError(
+                    f"{type(self.learner).__name__} moves the moments of every pair of classes and keeps none of them: "
+                    "fit two classes, or use the closed form"
+                )
+            contest = model.contests[which]
+            model, s = model.models[which], s.regroup(contest.group, contest.labels(self.classes_))
+        pencil: Pencil = model.pencil(s)
+        return pencil
 
     def _planes(self) -> tuple[Plane, ...]:
         theta = self.parameters_

@@ -189,5 +189,5 @@ def _diagonalised(one: Array, both: Array, s: Moments) -> tuple[Array, Array]:
             f"{s.label(0)} and {s.label(1)} have singular covariances ({s.domain.name(int(weak[0]))} adds nothing to "
             "the columns before it). Use ridge > 0, or leave columns out"
         )
-    a, basis = eigh(one, both, driver="gvd", overwrite_a=True, overwrite_b=True, check_finite=False)
+    a, basis = eigh(one, both, driver="gvd", overwrite_b=True, check_finite=False)
     return np.clip(a, 0.0, 1.0), basis

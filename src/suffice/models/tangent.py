@@ -189,13 +189,17 @@ class Tangent:
         ok = (s.mass > 0) & regular
         return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
 
-    def parameters(self, s: Moments) -> Plane:
+    def pencil(self, s: Moments) -> Pencil:
+        """The two classes taken apart: all planes between them follow from it."""
         if len(s.mass) != 2:
             raise DegenerateError(f"a plane tells two classes apart, got {len(s.mass)}")
         for c in range(2):
             if s.mass[c] <= 0:
                 raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
-        return self.rule(Pencil.of(s, self._used(s), self.ridge))
+        return Pencil.of(s, self._used(s), self.ridge)
+
+    def parameters(self, s: Moments) -> Plane:
+        return self.rule(self.pencil(s))
 
     def log_joint(self, X: Array, theta: Plane) -> Array:
         odds = (X - origin(theta.domain)) @ theta.coef + theta.intercept
