@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed clean
+.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-speed clean
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
@@ -26,9 +26,6 @@ bench-calibration: $(VENV)/.test
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
-
-bench-rc1: $(VENV)/.test
-	$(BIN)/python benchmarks/rc1.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py
