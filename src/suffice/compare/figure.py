@@ -65,7 +65,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
         side = left if first else right
         axes.plot([place, place, side], [0, line, line], color=INK, linewidth=0.8)
         text = f"{name}  {place:#.4g} " if first else f" {place:#.4g}  {name}"
-        axes.text(side, line, text, ha="right" if first else "left", va="center", color=INK)
+        axes.text(side, line, text, ha="right" if first else "left", va="center", color=INK, parse_math=False)
     if result.critical_difference is not None:
         ends = [left, left + result.critical_difference * (1 if right > left else -1)]
         axes.plot(ends, [-1.6, -1.6], color=INK, linewidth=1.5, marker="|", markersize=8)

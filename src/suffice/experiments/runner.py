@@ -14,10 +14,12 @@ from threadpoolctl import threadpool_limits
 
 from suffice.experiments.datasets import Library, MissingDataError
 from suffice.experiments.derived import Computed, Derived
+from suffice.experiments.own import OwnTable
 from suffice.experiments.store import Store, Task
 from suffice.experiments.table import Result, Table
 
-Experiment = Table | Computed | Derived
+PaperTable = Table | Computed | Derived
+Experiment = PaperTable | OwnTable
 Measured = tuple[Result, dict[str, float]]
 
 
@@ -62,7 +64,8 @@ def _measured(todo: Sequence[tuple[Experiment, Task]], library: Library, jobs: i
     if jobs == 1:
         return (_one(table, task, library) for table, task in todo)
     parallel = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")
-    each: Iterator[Any] = parallel(delayed(_one)(table.name, task, library) for table, task in todo)
+    travels = [(table if isinstance(table, OwnTable) else table.name, task) for table, task in todo]
+    each: Iterator[Any] = parallel(delayed(_one)(table, task, library) for table, task in travels)
     return each
 
 

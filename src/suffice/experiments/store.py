@@ -41,6 +41,11 @@ class Store:
         """Seconds by task."""
         return dict(_lines(self.times))
 
+    def measured(self) -> dict[Task, dict[str, Any]]:
+        """Every result with its `seconds`, for tables of times."""
+        times = self.read_times()
+        return {task: {**result, "seconds": times.get(task, {})} for task, result in self.read().items()}
+
     def append(self, task: Task, result: dict[str, Any], times: dict[str, float]) -> None:
         """Add a result; its times go first, so that a result never lacks them."""
         for path, line in ((self.times, times), (self.results, result)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from suffice._vector import Array
 from suffice.experiments.datasets import Dataset, Library
 from suffice.experiments.measures import measure
-from suffice.experiments.protocols import Splitter
+from suffice.experiments.protocols import Split, Splitter
 from suffice.experiments.store import Task
 
 Result = dict[str, Any]
@@ -35,7 +35,8 @@ class Column(NamedTuple):
 class Table:
     """A table of a paper as a declaration.
 
-    `datasets` maps the names of the paper to ours; `prepare` is what the paper does to all rows before it splits them;
+    `datasets` maps the names of the paper to ours; one that `prepare` takes a part of is "name:part" (and called so).
+    `prepare` is what the paper does to all rows before it splits them;
     everything else that learns from data is part of the methods. `reasons` say why cells are off: the first whose
     pattern (data set, column; "*" is any) matches.
     """
@@ -61,7 +62,7 @@ class Table:
 
     def needs(self, task: Task) -> str:
         """The data set that a task reads."""
-        return self.datasets[task.dataset]
+        return self.datasets[task.dataset].partition(":")[0]
 
     def data(self, name: str, library: Library) -> Dataset:
         """The rows of a data set as the paper has them."""
@@ -70,17 +71,8 @@ class Table:
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
         """Measure: what came out, and the seconds it took."""
         data = self.data(task.dataset, library)
-        split = self.protocol.split(data.y, task.split)
-        started = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of fits that are reported as results
-            try:
-                model = self.methods[task.method](task.split).fit(data.X[split.train], data.y[split.train])
-                fitted = time.perf_counter()
-                result = measure(model, data, split, self.keep_wrong)
-            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-                return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
-        return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted}
+        model = self.methods[task.method](task.split)
+        return fit_and_measure(model, data, self.protocol.split(data.y, task.split), self.keep_wrong)
 
     def measured(self, results: Mapping[Task, Result]) -> dict[tuple[str, str], float]:
         """Every cell (data set, column) that the results suffice for."""
@@ -94,11 +86,27 @@ class Table:
         return cells
 
 
+def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -> tuple[Result, dict[str, float]]:
+    """Learn from one part of the rows and ask about the other; a method that cannot learn from them has failed."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits that are reported as results
+        try:
+            model.fit(data.X[split.train], data.y[split.train])
+            fitted = time.perf_counter()
+            result = measure(model, data, split, keep_wrong)
+        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
+    last = model[-1] if hasattr(model, "steps") else model
+    seconds = getattr(last, "seconds_", {})  # what a method knows of its own time, as that of its last fit in a search
+    return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted, **seconds}
+
+
 @lru_cache(maxsize=4)
 def _prepared_cached(prepare: Callable[[Dataset], Dataset], name: str, library: Library) -> Dataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return prepare(library.load(name))
+        return prepare(replace(library.load(name.partition(":")[0]), name=name))
 
 
 def _prepared(table: Table, name: str, library: Library) -> Dataset:

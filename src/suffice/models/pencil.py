@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, lapack
-from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 
 from suffice._domain import Domain
@@ -16,6 +15,7 @@ from suffice.models.moments import Moments, diagonal, ratio
 
 SINGULAR = 1e-12  # share of a feature's variance, not explained by the others, below which there is none
 ALIKE = 1e-10  # distance of two means, in standard deviations, below which they are equal
+ROUNDING = 4e-16  # a relative step that changes nothing
 FAR = 700.0  # logit(s) stays within these bounds
 
 
@@ -122,17 +122,30 @@ class Pencil:
         v1, v2 = self.variances(t1, t2)
         return t1 * np.sqrt(v1), t2 * np.sqrt(v2)
 
-    def difference(self, logit: float) -> float:
-        """phi(s) = D1^2 - D2^2, which only increases with s."""
-        d1, d2 = self.distances(expit(logit), expit(-logit))
-        return float(d1**2 - d2**2)
+    def difference(self, logit: float) -> tuple[float, float]:
+        """phi(s) = D1^2 - D2^2, which only increases with s, and its slope in logit(s)."""
+        s, rest = float(expit(logit)), float(expit(-logit))
+        at = s * self.a + rest * self.b
+        g = (self.z / at) ** 2
+        return float(s**2 * (g @ self.a) - rest**2 * (g @ self.b)), float(2 * s * rest * (g @ (self.a * self.b / at)))
 
     def where(self, k: float) -> tuple[float, bool]:
-        """logit(s) where phi(s) = k, and True; the nearer end of (0, 1), and False, if there is no such s."""
-        low, high = self.difference(-FAR) - k, self.difference(FAR) - k
-        if not low < 0 < high:
-            return (-np.inf if low >= 0 else np.inf), False
-        return float(brentq(lambda logit: self.difference(logit) - k, -FAR, FAR, xtol=1e-15, rtol=1e-15)), True
+        """logit(s) where phi(s) = k, and True; the nearer end of (0, 1), and False, if there is no such s.
+
+        Newton's steps, and halving where one would leave what is known to hold the root.
+        """
+        low, high = -FAR, FAR
+        if not self.difference(low)[0] < k < self.difference(high)[0]:
+            return (-np.inf if self.difference(low)[0] >= k else np.inf), False
+        logit = 0.0
+        while True:
+            value, slope = self.difference(logit)
+            low, high = (logit, high) if value < k else (low, logit)
+            step = (k - value) / slope if slope > 0 else np.inf
+            new = logit + step if low < logit + step < high else 0.5 * (low + high)
+            if abs(new - logit) <= ROUNDING * max(1.0, abs(new)):
+                return new, True
+            logit = new
 
     def tangent(self, logit: float, exists: bool = True) -> Plane:
         """The plane that touches an ellipsoid of each class, for s in [0, 1]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice.experiments.runner import Experiment
-from suffice.experiments.tables import rc1, rc1_figures
+from suffice.experiments.runner import PaperTable
+from suffice.experiments.tables import dtc, rc1, rc1_figures
 
-TABLES: dict[str, Experiment] = {table.name: table for table in (*rc1.TABLES, *rc1_figures.TABLES)}
+TABLES: dict[str, PaperTable] = {table.name: table for table in (*rc1.TABLES, *rc1_figures.TABLES, *dtc.TABLES)}

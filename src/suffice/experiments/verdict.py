@@ -1,0 +1,164 @@
+"""What a comparison on one table says: who wins, by how much, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice._vector import Array
+from suffice.compare import Family, Test, corrected_resampled_t, holm, holm_adjusted, mcnemar
+from suffice.experiments.own import BASELINES, CHANCE, OURS
+from suffice.experiments.store import Task
+
+PROBABILITIES = ("log_loss", "brier", "calibration_error")  # what methods with probabilities have besides
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method's numbers: means over the folds, the deviation of the error, and seconds."""
+
+    method: str
+    ours: bool
+    error: float
+    spread: float
+    log_loss: float | None
+    brier: float | None
+    calibration_error: float | None
+    fit: float
+    predict: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The results of all methods on the same folds of one table."""
+
+    lines: tuple[Line, ...]  # best first
+    errors: dict[str, Array]  # by method, over the folds
+    failures: dict[str, str]  # methods that could not learn, and why
+    wrong: dict[str, Array]  # rows that each method gets wrong
+    rows: int
+    folds: int
+
+    @classmethod
+    def of(cls, results: Mapping[Task, dict[str, Any]], times: Mapping[Task, dict[str, Any]], rows: int) -> Comparison:
+        """From the store of a run."""
+        methods = list(dict.fromkeys(task.method for task in results))
+        failures = {task.method: result["failed"] for task, result in results.items() if "failed" in result}
+        folds = 1 + max(task.split for task in results)
+        lines, errors, wrong = [], {}, {}
+        for method in methods:
+            if method in failures:
+                continue
+            tasks = [task for task in results if task.method == method]
+            errors[method] = np.array([results[task]["error"] for task in tasks])
+            wrong[method] = np.sort(np.concatenate([results[task]["wrong"] for task in tasks])).astype(int)
+            loss, brier, gap = (_mean([results[task].get(name) for task in tasks]) for name in PROBABILITIES)
+            fit, predict = (float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict"))
+            spread = float(errors[method].std(ddof=1)) if len(tasks) > 1 else 0.0
+            error = float(errors[method].mean())
+            lines.append(Line(method, method in OURS, error, spread, loss, brier, gap, fit, predict))
+        lines.sort(key=lambda line: (line.method == CHANCE, line.error))
+        return cls(tuple(lines), errors, failures, wrong, rows, folds)
+
+    @property
+    def best(self) -> Line:
+        """The method of the least mean error."""
+        return self.lines[0]
+
+    def missed(self, method: str) -> Array:
+        """Whether a method gets each row wrong (n,)."""
+        return np.isin(np.arange(self.rows), self.wrong[method])
+
+    def against_best(self) -> dict[str, float]:
+        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction."""
+        others = [line.method for line in self.lines[1:]]
+        raw = [self._test(self.best.method, other).p_value for other in others]
+        return dict(zip(others, holm_adjusted(raw).tolist(), strict=True)) if others else {}
+
+    def over_folds(self) -> dict[str, float]:
+        """The same by the t-test over folds, corrected for the training rows that they share; it is more cautious."""
+        mine, share = self.errors[self.best.method], 1 / self.folds
+        others = [line.method for line in self.lines[1:]]
+        raw = [corrected_resampled_t(mine, self.errors[other], test_share=share).p_value for other in others]
+        return dict(zip(others, holm_adjusted(raw).tolist(), strict=True)) if others else {}
+
+    def family(self, alpha: float = 0.05) -> Family:
+        """Every pair of methods but the rule of chance, by McNemar's test with Holm's correction.
+
+        The test asks for rows that differ, so that right rows serve as well as wrong ones, and best is most.
+        """
+        methods = [line.method for line in self.lines if line.method != CHANCE]
+        return holm({method: ~self.missed(method) for method in methods}, test=mcnemar, alpha=alpha)
+
+    def _test(self, a: str, b: str) -> Test:
+        return mcnemar(self.missed(a), self.missed(b), names=(a, b))
+
+    def verdict(self, alpha: float = 0.05) -> list[str]:
+        """The findings, in plain sentences."""
+        if len(self.lines) < 2:
+            return ["Fewer than two methods could learn from this table: there is nothing to compare."]
+        best, p = self.best, self.against_best()
+        alike = [method for method, value in p.items() if value > alpha]
+        sentences = [_wins(best, self.lines[1], p[self.lines[1].method], alpha)]
+        if alike:
+            sentences.append(
+                f"{len(alike)} of {len(p)} other methods cannot be told from it on {self.rows} rows: "
+                f"{', '.join(alike)}. That does not make them equal: more rows could tell them apart."
+            )
+        sentences += self._ours_and_theirs(alpha)
+        sentences.append(self._more_than_chance(alpha))
+        sentences.append(
+            "The winner was chosen on the folds that it is judged by, so that its own error is a little flattering. "
+            "Differences are counted in rows that one method gets right and the other wrong (McNemar, with Holm's "
+            "correction for their number)."
+        )
+        return sentences
+
+    def _ours_and_theirs(self, alpha: float) -> list[str]:
+        """The best of suffice beside the best of the others."""
+        sides = [[line for line in self.lines if line.method in names] for names in (OURS, BASELINES)]
+        ours, theirs = ([line for line in side if line.method != CHANCE] for side in sides)
+        if not ours or not theirs:
+            return []
+        test = self._test(ours[0].method, theirs[0].method)
+        real = "more than chance" if test.p_value <= alpha else "no more than chance could do"
+        return [
+            f"Best of suffice: {ours[0].method} with {_percent(ours[0].error)} of rows wrong; best of the others: "
+            f"{theirs[0].method} with {_percent(theirs[0].error)}. The difference is {real} ({_p(test.p_value)})."
+        ]
+
+    def _more_than_chance(self, alpha: float) -> str:
+        rate = self.errors[CHANCE].mean()
+        rule = f"Always taking the most frequent class is wrong on {_percent(rate)}"
+        if rate <= self.best.error:
+            return f"{rule}: no method is better, so these columns do not tell the classes apart."
+        test = self._test(self.best.method, CHANCE)
+        real = "something has been learned" if test.p_value <= alpha else "being better than that may be luck"
+        return f"{rule}: {real} ({_p(test.p_value)})."
+
+
+def _wins(best: Line, second: Line, p: float, alpha: float) -> str:
+    gap = 100 * (second.error - best.error)
+    if gap < 1e-9:
+        return f"{best.method} and {second.method} share the lead with {_percent(best.error)} of rows wrong."
+    real = "more than chance" if p <= alpha else "no more than chance could do"
+    return (
+        f"{best.method} wins with {_percent(best.error)} of rows wrong, {gap:.2g} points ahead of {second.method}; "
+        f"that lead is {real} ({_p(p)})."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _p(p: float) -> str:
+    return "p below 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
