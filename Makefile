@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl bench-rc1 \
+.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
 	bench-speed bench-tangent clean
 
 demo: $(VENV)/.base
@@ -43,9 +43,6 @@ bench-calibration: $(VENV)/.test
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
-
-bench-rc1: $(VENV)/.test
-	$(BIN)/python benchmarks/rc1.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py
