@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import lru_cache, partial
 from itertools import combinations, permutations
 
@@ -324,12 +323,6 @@ def test_the_figure(tmp_path):
         nemenyi([[1, 2]] * 2),
     ):
         critical_difference_figure(other, tmp_path / "other.svg")
-
-
-def test_the_figure_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"the figure needs matplotlib: pip install 'suffice\[plot\]'"):
-        critical_difference_figure(nemenyi(DEMSAR))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -295,16 +294,6 @@ def test_several_figures_share_one():
         ax = part.add_subplot()
         assert draw(model, ax=ax) is figure
         assert ax.lines
-
-
-def test_without_matplotlib(monkeypatch):
-    model = fitted(FisherDiscriminant)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    for draw in (plot_classes, plot_projection, plot_error_by_s, plot_bound, plot_minimax):
-        with pytest.raises(ImportError, match=r"the figure needs matplotlib: pip install 'suffice\[plot\]'"):
-            draw(model)
-    with pytest.raises(ImportError, match="pip install"):
-        plot_learning_rate()
 
 
 def test_dollars_are_no_mathematics(tmp_path):

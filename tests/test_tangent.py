@@ -196,6 +196,8 @@ def test_a_singular_class(rng):
             model = kind(ridge=0).fit(X, y)
         assert np.isfinite(model.coef_).all()
         assert np.isfinite(model.predict_proba(X)).all()
+    alone = MinimaxProbabilityMachine(ridge=0).fit(X, y)
+    assert_allclose(alone.distances_[0, 0], alone.distances_[0, 1], rtol=1e-9)
     X[y == 1, 2] = 0.7
     with pytest.raises(ValueError, match=r"class 0 and class 1 have singular covariances \(column 2 adds nothing"):
         FisherDiscriminant(ridge=0).fit(X, y)

@@ -16,7 +16,7 @@ from suffice.models.moments import Moments, diagonal, ratio
 SINGULAR = 1e-12  # share of a feature's variance, not explained by the others, below which there is none
 ALIKE = 1e-10  # distance of two means, in standard deviations, below which they are equal
 ROUNDING = 4e-16  # a relative step that changes nothing
-FAR = 700.0  # logit(s) stays within these bounds
+FAR = 300.0  # logit(s) stays within these bounds
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@
 
 Each returns a matplotlib Figure that pyplot knows nothing of, draws into `ax` if that is given, and writes to `path`.
 They take fitted discriminants; `rows_with_moments` gives rows to fit where only means and covariances are known.
-`accuracy_by_prior` computes what `plot_accuracy_by_prior` draws. matplotlib comes with `pip install 'suffice[plot]'`.
+`accuracy_by_prior` computes what `plot_accuracy_by_prior` draws.
 """
 
 from suffice.plotting._populations import Gaussians, PriorSweep, Samples, accuracy_by_prior, rows_with_moments

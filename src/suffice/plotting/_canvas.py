@@ -28,10 +28,8 @@ def canvas(ax: Axes | None, width: float = 7.4, height: float = 4.4) -> tuple[Fi
         if not hasattr(ax, "plot") or not hasattr(ax, "figure"):
             raise ValueError(f"ax must be matplotlib axes or None, got a {type(ax).__name__}")
         return ax.figure.figure, ax  # a part of a figure knows the whole
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("the figure needs matplotlib: pip install 'suffice[plot]'") from error
+    from matplotlib.figure import Figure  # here: importing it takes longer than all else
+
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
