@@ -96,7 +96,7 @@ class Designed:
         if not np.isfinite(value).any() or np.isposinf(value).any():
             raise ValueError("the criterion must be a finite number, or -inf or NaN for what is not to be chosen")
         if np.nanmax(value) - np.nanmin(value) <= 1e-12 * abs(np.nanmax(value)):
-            raise ValueError("the criterion is the same for all planes: f(mu1, mu2, var1, var2) must tell them apart")
+            return fisher(pencil)  # as with one feature, or equal covariances: all s are one direction
         if np.allclose(value, value[:, :1], rtol=1e-9, atol=0.0, equal_nan=True):
             logit, _ = _least(lambda logit: -self._at(pencil, logit, np.asarray(0.5)))
             return pencil.tangent(logit)

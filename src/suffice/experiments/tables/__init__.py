@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suffice.experiments.runner import PaperTable
-from suffice.experiments.tables import dtc, rc1, rc1_figures
+from suffice.experiments.tables import dtc, dtc_networks, dtc_simulated, rc1, rc1_figures
 
-TABLES: dict[str, PaperTable] = {table.name: table for table in (*rc1.TABLES, *rc1_figures.TABLES, *dtc.TABLES)}
+MODULES = (rc1, rc1_figures, dtc, dtc_networks, dtc_simulated)
+TABLES: dict[str, PaperTable] = {table.name: table for module in MODULES for table in module.TABLES}
