@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from suffice.experiments.runner import PaperTable
-from suffice.experiments.tables import dtc, rc1, rc1_figures
+from suffice.experiments.tables import dtc, nblr, rc1, rc1_figures, rc2, rc2_summary
 
-TABLES: dict[str, PaperTable] = {table.name: table for table in (*rc1.TABLES, *rc1_figures.TABLES, *dtc.TABLES)}
+EVERY: tuple[PaperTable, ...] = (
+    *rc1.TABLES,
+    *rc1_figures.TABLES,
+    *rc2.TABLES,
+    *rc2_summary.TABLES,
+    *nblr.TABLES,
+    *dtc.TABLES,
+)
+TABLES: dict[str, PaperTable] = {table.name: table for table in EVERY}
