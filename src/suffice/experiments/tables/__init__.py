@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from suffice.experiments.runner import PaperTable
-from suffice.experiments.tables import dtc, dtc_networks, dtc_simulated, rc1, rc1_figures
+from suffice.experiments.tables import dtc, dtc_networks, dtc_simulated, nblr, rc1, rc1_figures, rc2, rc2_summary
 
-MODULES = (rc1, rc1_figures, dtc, dtc_networks, dtc_simulated)
-TABLES: dict[str, PaperTable] = {table.name: table for module in MODULES for table in module.TABLES}
+EVERY: tuple[PaperTable, ...] = (
+    *rc1.TABLES,
+    *rc1_figures.TABLES,
+    *rc2.TABLES,
+    *rc2_summary.TABLES,
+    *nblr.TABLES,
+    *dtc.TABLES,
+    *dtc_networks.TABLES,
+    *dtc_simulated.TABLES,
+)
+TABLES: dict[str, PaperTable] = {table.name: table for table in EVERY}

@@ -50,6 +50,8 @@ MISSING = (
     "catsvsdogs, cifar10, fashion mnist, mnist and yearbook are 512 features of a ResNet18 each, which are not to be "
     "had; their cells are missing."
 )
+TRACE = "the printed gradient has a trace in the place of a covariance and no intercept; this is the right one"
+PRIOR = "the prior of QDA is not identified: none of 48 tried gives its closed form on more than 4 of 13 sets"
 LAPLACE = suffice.Dirichlet(1.0)
 PER_TABLE = suffice.Dirichlet(1.0, per="table")
 STANDARD = suffice.GaussianPrior(10.0, 10.0, mean=0.0, covariance=1.0)  # for standardised features
