@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suffice.experiments.runner import PaperTable
-from suffice.experiments.tables import dtc, nblr, rc1, rc1_figures, rc2, rc2_summary
+from suffice.experiments.tables import dtc, nblr, nblr_tests, rc1, rc1_figures, rc2, rc2_summary
 
 EVERY: tuple[PaperTable, ...] = (
     *rc1.TABLES,
@@ -11,6 +11,7 @@ EVERY: tuple[PaperTable, ...] = (
     *rc2.TABLES,
     *rc2_summary.TABLES,
     *nblr.TABLES,
+    *nblr_tests.TABLES,
     *dtc.TABLES,
 )
 TABLES: dict[str, PaperTable] = {table.name: table for table in EVERY}
