@@ -72,7 +72,9 @@ def table(number: int, title: str, methods: Mapping[str, Build], reasons: Mappin
     """A table of rc2."""
     name, title = f"rc2-table{number}", f"rc2, Table {number}: {title}"
     asked = columns(*methods)
-    return Table(name, title, DATASETS, methods, SPLITS, asked, complete, QUICK, reasons, f"{MISSING} {HONEST}")
+    known = {"*", *(column.name for column in asked)}
+    why = {pattern: reason for pattern, reason in reasons.items() if pattern[1] in known}
+    return Table(name, title, DATASETS, methods, SPLITS, asked, complete, QUICK, why, f"{MISSING} {HONEST}")
 
 
 def toy(row: str) -> Callable[[int], Result]:
