@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile(
     "laws", max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("laws")
+threadpool_limits(1)  # processes run side by side already
 
 DATA = Path(os.environ.get("SUFFICE_DATA") or Path(__file__).parents[2] / "shared" / "data")
 MISSING = f"no data sets at {DATA}: set SUFFICE_DATA to their folder"
