@@ -4,19 +4,36 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test check format bench-accuracy bench-calibration bench-fscl bench-rc1 bench-speed bench-tangent clean
+.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
+	bench-speed bench-tangent clean
 
 demo: $(VENV)/.base
-	$(BIN)/python examples/demo.py
+	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-browser: $(VENV)/.browser
+	.ci/chromium
+	$(BIN)/python -m pytest tests_browser
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# All tables of the papers on the data sets at hand; a run that was stopped goes on where it was.
+DATA ?= $(if $(SUFFICE_DATA),$(SUFFICE_DATA),$(wildcard ../shared/data))
+RUN = $(BIN)/suffice bench run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(if $(DATA),--data $(DATA))
+
+bench: $(VENV)/.base
+	$(RUN) --out bench-results
+	$(BIN)/suffice bench report bench-results --docs docs/reproduction.md
+
+bench-quick: $(VENV)/.base
+	$(RUN) --quick --out bench-quick-results
+	$(BIN)/suffice bench report bench-quick-results
 
 bench-accuracy: $(VENV)/.test
 	$(BIN)/python benchmarks/accuracy.py
@@ -26,9 +43,6 @@ bench-calibration: $(VENV)/.test
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
-
-bench-rc1: $(VENV)/.test
-	$(BIN)/python benchmarks/rc1.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

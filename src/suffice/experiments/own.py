@@ -36,7 +36,7 @@ from suffice.learners import ClosedForm, RiskCalibration
 
 EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 MAX_CLASSES = 100
-CHANCE = "always the most frequent class"
+CHANCE = "most frequent class"
 
 
 class TableError(ValueError):
@@ -83,7 +83,11 @@ def _file(path: str) -> pa.Table:
         if file.suffix.lower() in (".parquet", ".pq"):
             table = pq.read_table(file)
         else:
-            table = pcsv.read_csv(file, parse_options=pcsv.ParseOptions(delimiter=_delimiter(file)))
+            table = pcsv.read_csv(
+                file,
+                parse_options=pcsv.ParseOptions(delimiter=_delimiter(file)),
+                convert_options=pcsv.ConvertOptions(strings_can_be_null=True),
+            )
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as error:
         raise TableError(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from error
     if not table.num_rows:
@@ -235,7 +239,7 @@ BASELINES: dict[str, tuple[Callable[[Dataset], Any], Make]] = {
     "kNN": (_numbers, lambda _: KNeighborsClassifier()),
     "SVM": (_numbers, lambda seed: SVC(random_state=seed)),
     "decision tree": (_numbers, lambda seed: DecisionTreeClassifier(random_state=seed)),
-    "neural network": (_numbers, lambda seed: MLPClassifier(max_iter=200, early_stopping=True, random_state=seed)),
+    "neural network": (_numbers, lambda seed: MLPClassifier(max_iter=500, random_state=seed)),
     "logistic regression": (_numbers, lambda _: TheirLogisticRegression(max_iter=1000)),
     "gradient boosting": (_numbers, lambda seed: HistGradientBoostingClassifier(random_state=seed)),
     CHANCE: (_numbers, lambda _: DummyClassifier()),

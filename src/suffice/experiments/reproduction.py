@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from suffice.experiments.agreement import Cell, cells, counts
-from suffice.experiments.runner import Experiment
+from suffice.experiments.runner import PaperTable
 from suffice.experiments.store import Task
 
 Results = Mapping[Task, dict[str, Any]]
@@ -25,7 +25,7 @@ of data sets that are not to be had are not counted.
 """
 
 
-def as_csv(tables: Sequence[Experiment], results: Results) -> str:
+def as_csv(tables: Sequence[PaperTable], results: Results) -> str:
     """Every cell of every table, one a line."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
@@ -38,14 +38,14 @@ def as_csv(tables: Sequence[Experiment], results: Results) -> str:
     return text.getvalue()
 
 
-def document(tables: Sequence[Experiment], results: Results, times: Results) -> str:
+def document(tables: Sequence[PaperTable], results: Results, times: Results) -> str:
     """The page docs/reproduction.md."""
     parts = [HEAD, _overview(tables, results, times), honesty(tables, results)]
     parts += [_section(table, results) for table in tables]
     return "\n".join(part for part in parts if part)
 
 
-def _overview(tables: Sequence[Experiment], results: Results, times: Results) -> str:
+def _overview(tables: Sequence[PaperTable], results: Results, times: Results) -> str:
     lines = ["| table | at hand | equal | near | off | minutes |", "|---|---:|---:|---:|---:|---:|"]
     seconds: dict[str, float] = defaultdict(float)
     for task, row in times.items():
@@ -62,7 +62,7 @@ def anchor(name: str) -> str:
     return name.replace(".", "")
 
 
-def _section(table: Experiment, results: Results) -> str:
+def _section(table: PaperTable, results: Results) -> str:
     found = cells(table, results)
     count = counts(found)
     lines = [f'## <a id="{anchor(table.name)}"></a>{table.title}', ""]
@@ -115,7 +115,7 @@ def _named(group: Sequence[Cell], most: int = 40) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def honesty(tables: Sequence[Experiment], results: Results) -> str:
+def honesty(tables: Sequence[PaperTable], results: Results) -> str:
     """The finding on the test errors of rc2: printed and honest means over the same data sets."""
     lines = []
     for table in tables:

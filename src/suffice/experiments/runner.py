@@ -18,7 +18,8 @@ from suffice.experiments.own import OwnTable
 from suffice.experiments.store import Store, Task
 from suffice.experiments.table import Result, Table
 
-Experiment = Table | Computed | Derived | OwnTable
+PaperTable = Table | Computed | Derived
+Experiment = PaperTable | OwnTable
 Measured = tuple[Result, dict[str, float]]
 
 

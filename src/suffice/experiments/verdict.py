@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from suffice.compare import Family, Test, corrected_resampled_t, holm, holm_adju
 from suffice.experiments.own import BASELINES, CHANCE, OURS
 from suffice.experiments.store import Task
 
-METRICS = ("error", "log_loss", "brier", "calibration_error")
+PROBABILITIES = ("log_loss", "brier", "calibration_error")  # what methods with probabilities have besides
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,11 @@ class Comparison:
             tasks = [task for task in results if task.method == method]
             errors[method] = np.array([results[task]["error"] for task in tasks])
             wrong[method] = np.sort(np.concatenate([results[task]["wrong"] for task in tasks])).astype(int)
-            means = {name: _mean([results[task].get(name) for task in tasks]) for name in METRICS[1:]}
-            seconds = [float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict")]
+            loss, brier, gap = (_mean([results[task].get(name) for task in tasks]) for name in PROBABILITIES)
+            fit, predict = (float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict"))
             spread = float(errors[method].std(ddof=1)) if len(tasks) > 1 else 0.0
-            lines.append(Line(method, method in OURS, float(errors[method].mean()), spread, **means, **_timed(seconds)))
+            error = float(errors[method].mean())
+            lines.append(Line(method, method in OURS, error, spread, loss, brier, gap, fit, predict))
         lines.sort(key=lambda line: (line.method == CHANCE, line.error))
         return cls(tuple(lines), errors, failures, wrong, rows, folds)
 
@@ -68,20 +68,30 @@ class Comparison:
         """The method of the least mean error."""
         return self.lines[0]
 
+    def missed(self, method: str) -> Array:
+        """Whether a method gets each row wrong (n,)."""
+        return np.isin(np.arange(self.rows), self.wrong[method])
+
     def against_best(self) -> dict[str, float]:
-        """The p-value of each other method against the best: corrected for folds that share rows, and by Holm."""
+        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction."""
         others = [line.method for line in self.lines[1:]]
         raw = [self._test(self.best.method, other).p_value for other in others]
         return dict(zip(others, holm_adjusted(raw).tolist(), strict=True)) if others else {}
 
+    def over_folds(self) -> dict[str, float]:
+        """The same by the t-test over folds, corrected for the training rows that they share; it is more cautious."""
+        mine, share = self.errors[self.best.method], 1 / self.folds
+        others = [line.method for line in self.lines[1:]]
+        raw = [corrected_resampled_t(mine, self.errors[other], test_share=share).p_value for other in others]
+        return dict(zip(others, holm_adjusted(raw).tolist(), strict=True)) if others else {}
+
     def family(self, alpha: float = 0.05) -> Family:
-        """Every pair of methods, by the corrected t-test with Holm's correction."""
-        named = {line.method: self.errors[line.method] for line in self.lines}
-        return holm(named, test=partial(corrected_resampled_t, test_share=1 / self.folds), alpha=alpha)
+        """Every pair of methods but the rule of chance, by McNemar's test with Holm's correction."""
+        wrong = {line.method: self.missed(line.method) for line in self.lines if line.method != CHANCE}
+        return holm(wrong, test=mcnemar, higher_is_better=False, alpha=alpha)
 
     def _test(self, a: str, b: str) -> Test:
-        pair = self.errors[a], self.errors[b]
-        return corrected_resampled_t(*pair, test_share=1 / self.folds, names=(a, b))
+        return mcnemar(self.missed(a), self.missed(b), names=(a, b))
 
     def verdict(self, alpha: float = 0.05) -> list[str]:
         """The findings, in plain sentences."""
@@ -99,7 +109,8 @@ class Comparison:
         sentences.append(self._more_than_chance(alpha))
         sentences.append(
             "The winner was chosen on the folds that it is judged by, so that its own error is a little flattering. "
-            "Differences are tested as means over folds that share training rows, corrected for that and by Holm."
+            "Differences are counted in rows that one method gets right and the other wrong (McNemar, with Holm's "
+            "correction for their number)."
         )
         return sentences
 
@@ -113,7 +124,7 @@ class Comparison:
         real = "more than chance" if test.p_value <= alpha else "no more than chance could do"
         return [
             f"Best of suffice: {ours[0].method} with {_percent(ours[0].error)} of rows wrong; best of the others: "
-            f"{theirs[0].method} with {_percent(theirs[0].error)}. The difference is {real} (p = {_p(test.p_value)})."
+            f"{theirs[0].method} with {_percent(theirs[0].error)}. The difference is {real} ({_p(test.p_value)})."
         ]
 
     def _more_than_chance(self, alpha: float) -> str:
@@ -121,18 +132,19 @@ class Comparison:
         rule = f"Always taking the most frequent class is wrong on {_percent(rate)}"
         if rate <= self.best.error:
             return f"{rule}: no method is better, so these columns do not tell the classes apart."
-        mine, chance = (np.isin(np.arange(self.rows), self.wrong[name]) for name in (self.best.method, CHANCE))
-        test = mcnemar(mine, chance, alpha=alpha, names=(self.best.method, CHANCE))
+        test = self._test(self.best.method, CHANCE)
         real = "something has been learned" if test.p_value <= alpha else "being better than that may be luck"
-        return f"{rule}: {real} (McNemar, p = {_p(test.p_value)})."
+        return f"{rule}: {real} ({_p(test.p_value)})."
 
 
 def _wins(best: Line, second: Line, p: float, alpha: float) -> str:
     gap = 100 * (second.error - best.error)
+    if gap < 1e-9:
+        return f"{best.method} and {second.method} share the lead with {_percent(best.error)} of rows wrong."
     real = "more than chance" if p <= alpha else "no more than chance could do"
     return (
         f"{best.method} wins with {_percent(best.error)} of rows wrong, {gap:.2g} points ahead of {second.method}; "
-        f"that lead is {real} (p = {_p(p)})."
+        f"that lead is {real} ({_p(p)})."
     )
 
 
@@ -141,13 +153,9 @@ def _percent(share: float) -> str:
 
 
 def _p(p: float) -> str:
-    return "below 0.001" if p < 0.001 else f"{p:.3f}"
+    return "p below 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _mean(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
-
-
-def _timed(seconds: list[float]) -> dict[str, float]:
-    return {"fit": seconds[0], "predict": seconds[1]}

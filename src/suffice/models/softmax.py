@@ -13,7 +13,7 @@ from suffice.models.gaussian import DiagonalGaussian, Linear
 from suffice.models.moments import Moments, origin, ratio
 from suffice.models.natural import Slopes
 
-LARGE = 30.0  # score of a class that was given no probability, from which slopes can still begin
+LARGE = 30.0  # by how much a class without probability is below all others, so that slopes can still begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,9 @@ class Softmax:
     def natural(self, theta: Linear) -> Slopes:
         """Slopes of standardised features, less their mean over the classes, which changes nothing."""
         centre, spread = self.gaussian.standard(theta.domain)
-        intercept, coef = np.maximum(theta.intercept + theta.coef @ centre, -LARGE), theta.coef * spread
+        intercept, coef = theta.intercept + theta.coef @ centre, theta.coef * spread
+        possible = np.isfinite(intercept)
+        intercept = np.where(possible, intercept, intercept[possible].min() - LARGE)
         return Slopes(intercept - intercept.mean(), coef - coef.mean(axis=0))
 
     def from_natural(self, eta: Slopes, domain: Domain) -> Linear:

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from suffice.experiments.runner import Experiment
-from suffice.experiments.tables import dtc, dtc_networks, dtc_simulated, rc1
+from suffice.experiments.runner import PaperTable
+from suffice.experiments.tables import (
+    dtc,
+    dtc_networks,
+    dtc_simulated,
+    nblr,
+    nblr_tests,
+    rc1,
+    rc1_figures,
+    rc2,
+    rc2_summary,
+)
 
-TABLES: dict[str, Experiment] = {
-    table.name: table for table in (*rc1.TABLES, *dtc.TABLES, *dtc_networks.TABLES, *dtc_simulated.TABLES)
-}
+EVERY: tuple[PaperTable, ...] = (
+    *rc1.TABLES,
+    *rc1_figures.TABLES,
+    *rc2.TABLES,
+    *rc2_summary.TABLES,
+    *nblr.TABLES,
+    *nblr_tests.TABLES,
+    *dtc.TABLES,
+    *dtc_networks.TABLES,
+    *dtc_simulated.TABLES,
+)
+TABLES: dict[str, PaperTable] = {table.name: table for table in EVERY}

@@ -1,0 +1,85 @@
+"""Axes of charts: from values to places, with ticks at round numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, isfinite, log10
+from typing import NamedTuple
+
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Scale(NamedTuple):
+    """A line from `low` to `high` drawn from `start` to `end`, with `ticks` on it; log or linear."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[float, ...]
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The place of a value; what lies outside is drawn at the end of the line."""
+        value = min(max(value, self.low), self.high)
+        low, high = (log10(self.low), log10(self.high)) if self.log else (self.low, self.high)
+        share = ((log10(value) if self.log else value) - low) / (high - low)
+        return self.start + share * (self.end - self.start)
+
+
+def scale(values: Iterable[float], start: float, end: float, log: bool = False, snug: bool = False) -> Scale:
+    """The scale that holds the values; `snug` ends at them, otherwise at the next ticks.
+
+    >>> scale([0.12, 0.38], 0, 100).ticks
+    (0.1, 0.2, 0.3, 0.4)
+    >>> scale([3, 900], 0, 100, log=True).ticks
+    (1.0, 10.0, 100.0, 1000.0)
+    """
+    finite = [value for value in values if isfinite(value) and (value > 0 or not log)]
+    low, high = (min(finite), max(finite)) if finite else (1.0, 10.0) if log else (0.0, 1.0)
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5 * abs(low or 1), high + 0.5 * abs(high or 1))
+    ticks = _decades(low, high) if log else _round(low, high)
+    if snug:
+        return Scale(low, high, start, end, tuple(tick for tick in ticks if low <= tick <= high), log)
+    return Scale(min(low, ticks[0]), max(high, ticks[-1]), start, end, ticks, log)
+
+
+def _decades(low: float, high: float) -> tuple[float, ...]:
+    """Powers of ten, or within one decade 1, 2 and 5."""
+    first, last = floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9)
+    every = max(1, ceil((last - first) / 6))
+    if last - first > 2:
+        return tuple(10.0**power for power in range(first, last + every, every))
+    all_ = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
+    below, above = max(t for t in all_ if t <= low * (1 + 1e-9)), min(t for t in all_ if t >= high * (1 - 1e-9))
+    return tuple(tick for tick in all_ if below <= tick <= above)
+
+
+def _round(low: float, high: float, wanted: int = 4) -> tuple[float, ...]:
+    """About as many multiples of 1, 2, 2.5 or 5 times a power of ten, around the values."""
+    rough = (high - low) / wanted
+    power = 10.0 ** floor(log10(rough))
+    step = next(s * power for s in STEPS if s * power >= rough * (1 - 1e-9))
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return tuple(round(i * step, 12) for i in range(first, last + 1))
+
+
+def label(tick: float) -> str:
+    """A tick in few characters.
+
+    >>> [label(tick) for tick in (0.25, 1000.0, 1e-7, 0.0)]
+    ['0.25', '1000', '1e-7', '0']
+    """
+    return f"{tick:.6g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def thinned(count: int, most: int = 130) -> Sequence[int]:
+    """At most that many of `count` places, even, with the first and the last.
+
+    >>> list(thinned(5)), list(thinned(7, 3))
+    ([0, 1, 2, 3, 4], [0, 3, 6])
+    """
+    if count <= most:
+        return range(count)
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
