@@ -131,7 +131,7 @@ TABLES = (
         ["rc2-table3", "rc2-table5", "rc2-seen"],
         honesty,
         [Column(f"{kind}_{what}", lambda _: None, 1, 1.0) for kind in KINDS for what in ("printed", "honest", "seen")],
-        notes="Naive Bayes by ML is printed as honest splits give it. QDA is printed as rows that were learned from give "
-        "it, closed form and calibrated, and so is calibrated naive Bayes on sonar, climate model and splice.",
+        notes="Naive Bayes by ML is printed as honest splits give it. QDA is printed as rows that were learned from "
+        "give it, closed form and calibrated, and so is calibrated naive Bayes on sonar, climate model and splice.",
     ),
 )
