@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import lru_cache, partial
 from itertools import combinations, permutations
 
@@ -281,8 +280,8 @@ def test_friedman_agrees_with_scipy():
 
 def test_rows_that_all_rank_alike():
     test = friedman([[1, 2, 3]] * 3)
-    assert (test.statistic, test.p_value) == (np.inf, 1 / 36)
-    assert friedman([[1, 2]] * 5).p_value == stats.binomtest(0, 5).pvalue  # the sign test
+    assert (test.statistic, test.p_value) == (np.inf, pytest.approx(1 / 36))
+    assert friedman([[1, 2]] * 5).p_value == pytest.approx(stats.binomtest(0, 5).pvalue)  # the sign test
     assert friedman([[2, 2, 2]] * 3).p_value == friedman([[2, 2, 2]] * 3, iman_davenport=False).p_value == 1
 
 
@@ -324,12 +323,6 @@ def test_the_figure(tmp_path):
         nemenyi([[1, 2]] * 2),
     ):
         critical_difference_figure(other, tmp_path / "other.svg")
-
-
-def test_the_figure_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"the figure needs matplotlib: pip install 'suffice\[plot\]'"):
-        critical_difference_figure(nemenyi(DEMSAR))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,6 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 
 from suffice import KernelMPM, MinimaxProbabilityMachine
+from suffice.kernel import MATRICES, PER_CLASS
 
 
 def test_a_linear_kernel_is_the_linear_machine(rng):
@@ -69,7 +72,7 @@ def test_nystroem_with_all_rows_is_the_kernel_machine():
 
 def test_nystroem_stands_in_for_it_on_many_rows():
     X, y = make_moons(20_000, noise=0.2, random_state=0)
-    with pytest.raises(MemoryError, match=r"KernelMPM needs about 25\.6 GB for 20000 rows, of 2\.0 GB.*Nystroem"):
+    with pytest.raises(MemoryError, match=r"KernelMPM needs about 70 GB for 20000 rows, of 2 GB.*Nystroem"):
         KernelMPM(max_memory=2e9).fit(X, y)
     large = make_pipeline(Nystroem(gamma=1.0, n_components=200, random_state=0), MinimaxProbabilityMachine())
     large.fit(X[:10_000], y[:10_000])
@@ -92,9 +95,32 @@ def test_three_classes_and_weights(rng):
     [
         ({"kernel": "cosine"}, r"kernel must be one of \('rbf', 'poly', 'linear', 'sigmoid'\), got 'cosine'"),
         ({"gamma": -1}, "gamma must be 'scale' or a positive number, got -1"),
+        ({"degree": 2.5}, "degree must be a whole number of at least 1, got 2.5"),
+        ({"coef0": None}, "coef0 must be a finite number, got None"),
+        ({"max_memory": "1GB"}, "max_memory must be None or a positive number of bytes, got '1GB'"),
         ({"gamma": "auto"}, "gamma must be 'scale' or a positive number, got 'auto'"),
     ],
 )
 def test_settings_that_make_no_sense(settings, message, rng):
     with pytest.raises(ValueError, match=message):
         KernelMPM(**settings).fit(rng.normal(size=(10, 2)), np.repeat([0, 1], 5))
+
+
+def test_a_fit_that_fails_changes_nothing(rng):
+    X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], 15)
+    model = KernelMPM().fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=r"KernelMPM needs rows of at least two classes, got one class: \[0\]"):
+        model.fit(X[:15], y[:15])
+    assert_allclose(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_the_memory_it_says_is_the_memory_it_takes(rng, classes):
+    n = 300
+    X, y = rng.normal(size=(n, 5)), np.arange(n) % classes
+    tracemalloc.start()
+    KernelMPM().fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1] / (8 * n**2)
+    tracemalloc.stop()
+    assert 0.3 * (MATRICES + PER_CLASS * classes) < peak < MATRICES + PER_CLASS * classes

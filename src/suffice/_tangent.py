@@ -16,8 +16,9 @@ from suffice.learners.multiclass import TwoAtATime
 from suffice.losses import Costs
 from suffice.models import Statistics
 from suffice.models.moments import origin
-from suffice.models.pencil import Plane
+from suffice.models.pencil import Pencil, Plane
 from suffice.models.tangent import Rule, Tangent
+from suffice.models.voting import Voting
 from suffice.priors import log_class_prior
 
 MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
@@ -111,24 +112,32 @@ class TangentDiscriminant(Classifier):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         super().fit(X, y, sample_weight)
-        self._warn()
+        if not hasattr(self._learner(), "close"):
+            self._warn(self._fit_result())
         return self
 
     fit.__doc__ = Classifier.fit.__doc__
+
+    def _close(self, s: Statistics) -> Fit:
+        fit = super()._close(s)
+        self._warn(fit)
+        return fit
 
     def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
         Costs.of(self.costs, len(s.domain.classes), type(self).__name__)
         return super()._adopt(s, learned)
 
-    def _warn(self) -> None:
-        bad = np.flatnonzero(~self.tangent_)
-        if not len(bad):
+    def _warn(self, fit: Fit) -> None:
+        planes = _planes(fit.parameters)
+        bad = [plane for plane in planes if not plane.tangent]
+        if not bad:
             return
-        what = f"{len(bad)} of {len(self.tangent_)} pairs" if len(self.tangent_) > 1 else "these classes"
-        lost = np.isinf(self.distances_[bad])
-        then = "the more probable class always wins" if lost.any() else "the plane is at a mean, or beyond it"
+        lost = sum(bool(np.isinf(plane.distances).any()) for plane in bad)
+        what = f"{len(bad)} of {len(planes)} planes" if len(planes) > 1 else "the plane"
+        constant = f" ({lost} of them: none is as good as always taking the more probable class)" if lost else ""
         warnings.warn(
-            f"{type(self).__name__}: for {what} no plane between the means is what was asked for: {then}; see tangent_",
+            f"{type(self).__name__}: {what} cannot lie between the means and be what was asked for{constant}; "
+            "see tangent_",
             NoTangentPlaneWarning,
             stacklevel=3,
         )
@@ -175,9 +184,29 @@ class TangentDiscriminant(Classifier):
 
     # What was learned
 
+    def pencil(self, which: int = 0) -> Pencil:
+        """The two sides of plane `which` taken apart: means, covariances, and all other planes between them.
+
+        Parameters
+        ----------
+        which : int, default=0
+            Which of the m planes, in the order of `coef_`.
+        """
+        fit = self._fit_result()
+        model, s = fit.model, fit.statistics
+        if isinstance(model, Voting):
+            if not hasattr(self, "partial_fit"):
+                raise ValueError(
+                    f"{type(self.learner).__name__} moves the moments of every pair of classes and keeps none of them: "
+                    "fit two classes, or use the closed form"
+                )
+            contest = model.contests[which]
+            model, s = model.models[which], s.regroup(contest.group, contest.labels(self.classes_))
+        pencil: Pencil = model.pencil(s)
+        return pencil
+
     def _planes(self) -> tuple[Plane, ...]:
-        theta = self.parameters_
-        return theta if isinstance(theta, tuple) else (theta,)
+        return _planes(self.parameters_)
 
     @property
     def coef_(self) -> Array:
@@ -218,3 +247,8 @@ class TangentDiscriminant(Classifier):
     def tangent_(self) -> Array:
         """Whether the plane lies between the means (m,)."""
         return np.array([plane.tangent for plane in self._planes()])
+
+
+def _planes(theta: Any) -> tuple[Plane, ...]:
+    """The plane of two classes, or those of all contests."""
+    return theta if isinstance(theta, tuple) else (theta,)

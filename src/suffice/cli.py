@@ -99,7 +99,7 @@ def _wanted(names: list[str]) -> list[PaperTable]:
 
 def _summary(tables: list[PaperTable], store: Store) -> None:
     grid = Grid("table", "at hand", "equal", "near", "off", box=None)
-    results = store.read()
+    results = store.measured()
     for table in tables:
         count = agreement.counts(agreement.cells(table, results))
         grid.add_row(table.name, *(str(value) for value in count.values()))
@@ -116,7 +116,7 @@ def report(
     if not (folder / "results.jsonl").exists():
         raise _stop(f"there are no results in {folder}: run `suffice bench run` first")
     store = Store(folder)
-    results, times = store.read(), store.read_times()
+    results, times = store.measured(), store.read_times()
     names = {task.table for task in results}
     tables = [t for t in TABLES.values() if t.name in names or set(getattr(t, "sources", ())) & names]
     target = page or folder / "report.html"

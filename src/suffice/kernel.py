@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from suffice._vector import Array
 from suffice.tangent import MinimaxProbabilityMachine
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
-MATRICES = 8  # of n x n numbers that learning holds at once
+MATRICES, PER_CLASS = 14, 4  # of n x n numbers that learning holds at once, and for each class
 ROWS = 4096  # of a block in prediction
 
 
@@ -27,7 +26,7 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     So only products k count, and the machine works on the coordinates K^(-1/2) k(x), in which distances are those of
     the feature space. Its cost is O(n^3) and its memory O(n^2) in the number of rows; it does not add up. For more
     rows, `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))` does the same on some of
-    them, and with as many components as rows it is this classifier.
+    them; with the same gamma and as many components as rows it is this classifier.
 
     Parameters
     ----------
@@ -84,30 +83,44 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and weights (n,)."""
-        if self.kernel not in KERNELS:
-            raise ValueError(f"kernel must be one of {tuple(KERNELS)}, got {self.kernel!r}")
+        self._check_settings()
         X, y = validate_data(self, X, y, dtype=np.float64)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        self._rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
-        self._check_memory(len(self._rows))
-        self._gamma = self._resolved_gamma(X, weight)
-        values, vectors = np.linalg.eigh(self._kernel(self._rows))
+        classes = len(np.unique(y))
+        if classes < 2:
+            raise ValueError(f"KernelMPM needs rows of at least two classes, got one class: {np.unique(y).tolist()}")
+        rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
+        self._check_memory(len(rows), classes)
+        gamma = self._resolved_gamma(X, weight)
+        values, vectors = np.linalg.eigh(self._kernel(rows, rows, gamma))
         kept = values > len(values) * np.finfo(float).eps * max(abs(values).max(), np.finfo(float).tiny)
         vectors = vectors[:, kept]
-        self._root = (vectors / np.sqrt(values[kept])) @ vectors.T  # K^(-1/2)
+        root = (vectors / np.sqrt(values[kept])) @ vectors.T  # K^(-1/2)
         machine = MinimaxProbabilityMachine(ridge=self.ridge, multi_class=self.multi_class)
-        self.machine_ = machine.fit(self._coordinates(X), y, weight)
+        self.machine_ = machine.fit(self._kernel(X, rows, gamma) @ root, y, weight)
+        self._rows, self._gamma, self._root = rows, gamma, root
         return self
 
-    def _check_memory(self, n: int) -> None:
+    def _check_settings(self) -> None:
+        """Settings that make no sense, before anything is computed."""
+        if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
+            raise ValueError(f"kernel must be one of {tuple(KERNELS)}, got {self.kernel!r}")
+        if not isinstance(self.degree, int | np.integer) or self.degree < 1:
+            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
+        if not _is_number(self.coef0):
+            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
+        if self.max_memory is not None and not (_is_number(self.max_memory) and self.max_memory > 0):
+            raise ValueError(f"max_memory must be None or a positive number of bytes, got {self.max_memory!r}")
+
+    def _check_memory(self, n: int, classes: int) -> None:
         limit = _free_memory() if self.max_memory is None else self.max_memory
-        need = 8 * MATRICES * n**2
+        need = 8 * (MATRICES + PER_CLASS * classes) * n**2
         if need > limit:
             raise MemoryError(
-                f"KernelMPM needs about {need / 1e9:.1f} GB for {n} rows, of {limit / 1e9:.1f} GB: all pairs of them. "
+                f"KernelMPM needs about {need / 1e9:.2g} GB for {n} rows, of {limit / 1e9:.2g} GB: all pairs of them. "
                 "For so many rows use sklearn.pipeline.make_pipeline(sklearn.kernel_approximation."
-                "Nystroem(n_components=300), suffice.MinimaxProbabilityMachine()), or fit on a sample"
+                "Nystroem(n_components=300), suffice.MinimaxProbabilityMachine(ridge=0.1)), or fit on a sample"
             )
 
     def _resolved_gamma(self, X: Array, weight: Array) -> float:
@@ -123,13 +136,16 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"gamma must be 'scale' or a positive number, got {self.gamma!r}")
         return float(self.gamma)
 
-    def _kernel(self, X: Array) -> Array:
-        settings = {"gamma": self._gamma, "degree": self.degree, "coef0": self.coef0}
+    def _kernel(self, X: Array, rows: Array, gamma: float) -> Array:
+        settings = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         used = {name: settings[name] for name in KERNELS[self.kernel]}
-        return np.asarray(pairwise_kernels(X, self._rows, metric=self.kernel, **used))
+        K = np.asarray(pairwise_kernels(X, rows, metric=self.kernel, **used))
+        if not np.isfinite(K).all():
+            raise ValueError(f"the {self.kernel} kernel overflows on these features: scale them")
+        return K
 
     def _coordinates(self, X: Array) -> Array:
-        return np.asarray(self._kernel(X) @ self._root)
+        return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
 
     def _by_rows(self, method: str, X: Any) -> Array:
         check_is_fitted(self)
@@ -159,10 +175,19 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
         return self.machine_.classes_
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
 def _free_memory() -> float:
-    """Bytes that the machine, or the control group that this process runs in, has free."""
-    free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) if hasattr(os, "sysconf") else 4e9
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if limit.exists() and used.exists() and limit.read_text().strip() != "max":
-        free = min(free, float(limit.read_text()) - float(used.read_text()))
+    """Bytes that the machine, or the control group that this process runs in, can give; caches count as free."""
+    free = 4e9
+    if Path("/proc/meminfo").exists():
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        free = 1024.0 * float(lines["MemAvailable"].split()[0])
+    group = Path("/sys/fs/cgroup")
+    if (group / "memory.max").exists() and (group / "memory.max").read_text().strip() != "max":
+        used = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        held = float((group / "memory.current").read_text()) - float(used.get("inactive_file", 0))
+        free = min(free, float((group / "memory.max").read_text()) - held)
     return free

@@ -60,10 +60,14 @@ class Costs:
         """What the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
         if costs is None:
             return cls.equal(k)
-        matrix = np.array(costs, dtype=float)
+        try:
+            matrix = np.array(costs, dtype=float)
+        except (TypeError, ValueError):
+            matrix = np.empty(0)
         if matrix.shape != (k, k) or not (matrix >= 0).all() or not np.isfinite(matrix).all():
-            raise ValueError(f"{who}: costs must be {k} x {k} numbers of at least 0, got {matrix!r}")
-        np.fill_diagonal(matrix, 0.0)
+            raise ValueError(f"{who}: costs must be {k} x {k} numbers of at least 0, got {costs!r}")
+        if np.diag(matrix).any() or not matrix.any():
+            raise ValueError(f"{who}: costs must be 0 on the diagonal, and not everywhere, got {costs!r}")
         return cls(matrix)
 
     def __call__(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array]:

@@ -151,8 +151,8 @@ class LinearBayes(TangentDiscriminant):
 
         min  P1 Phi(-D1) + P2 Phi(-D2)
 
-    over all planes: between the means, beyond one of them, or none at all where the more probable class should always
-    win. The function has several minima, so that a grid goes before Brent's search.
+    over planes w = [t1 S1 + t2 S2]^-1 (m2 - m1): between the means, beyond one of them, or none at all where the more
+    probable class should always win. The function has several minima, so that a grid goes before Brent's search.
 
     SETTINGS
 
@@ -178,8 +178,8 @@ class DesignedDiscriminant(TangentDiscriminant):
         mu_j = w'm_j + w0,   var_j = w'S_j w,   w = [s S1 + (1 - s) S2]^-1 (m2 - m1)
 
     The criterion sees the projected classes, with mu1 < mu2 and the plane at 0; it takes and returns arrays (write it
-    with NumPy) and must not depend on the scale of w. The direction has this form whatever the criterion; s and the
-    cut w0 are searched for. A criterion that does not depend on w0 leaves the plane where it is tangent.
+    with NumPy) and must not depend on the scale of w. s, between 0 and 1, and the cut w0 are searched for. A criterion
+    that does not depend on w0 leaves the plane where it is tangent.
 
     Parameters
     ----------

@@ -180,7 +180,14 @@ def newman_keuls(scores: Any, *, alpha: float = 0.05, names: Any = None) -> Fami
     )
 
 
-def holm(scores: Any, *, test: Callable[..., Test] = paired_t, alpha: float = 0.05, names: Any = None) -> Family:
+def holm(
+    scores: Any,
+    *,
+    test: Callable[..., Test] = paired_t,
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+    names: Any = None,
+) -> Family:
     """Which pairs of methods differ on the same rows, by any test of two, with one level for all pairs together.
 
     The p values of the pairs are adjusted by `holm_adjusted`: the probability of even one type I error is at most
@@ -192,6 +199,8 @@ def holm(scores: Any, *, test: Callable[..., Test] = paired_t, alpha: float = 0.
         Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
     test : callable, default=paired_t
         A test of two methods. For overlapping splits, `partial(corrected_resampled_t, test_share=...)`.
+    higher_is_better : bool, default=True
+        Whether the best comes first by the highest mean, or, as for errors and rows that are wrong, by the lowest.
     alpha : float, default=0.05
         The probability that any pair of equal methods is called different.
     names : k str, optional
@@ -211,6 +220,7 @@ def holm(scores: Any, *, test: Callable[..., Test] = paired_t, alpha: float = 0.
     x, names = table(scores, names)
     column = dict(zip(names, x.T, strict=True))
     means = _descending({name: mean(values) for name, values in column.items()})
+    means = means if higher_is_better else dict(reversed(means.items()))
     tests = {(a, b): test(column[a], column[b], alpha=alpha, names=(a, b)) for a, b in combinations(means, 2)}
     adjusted = holm_adjusted([t.p_value for t in tests.values()])
     pairs = tuple(

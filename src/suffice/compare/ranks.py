@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import factorial
+from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ def friedman(
     return Test(
         name=f"Friedman test, {'F' if iman_davenport else 'chi-square'}",
         statistic=float(statistic),
-        p_value=float(max(p_value, float(factorial(k)) ** (1 - n))),
+        p_value=float(max(p_value, np.exp((1 - n) * lgamma(k + 1)))),
         alpha=alpha,
         finding=f"The average ranks of {k} methods reach from {low:.4g} ({best}) to {high:.4g} ({worst})",
         df=df,

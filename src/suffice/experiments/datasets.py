@@ -97,7 +97,7 @@ class Library:
     Examples
     --------
     >>> iris = Library(online=False).load("iris")
-    >>> iris.X.shape, sorted(set(iris.y))
+    >>> iris.X.shape, sorted(set(iris.y.tolist()))
     ((150, 4), ['Iris-setosa', 'Iris-versicolor', 'Iris-virginica'])
     """
 

@@ -65,9 +65,9 @@ def _differences(comparison: Comparison) -> Html:
     if len(comparison.lines) < 4:
         return Html()
     family = comparison.family()
-    drawn = page.figure(critical_difference_figure(family, width=9.0), "differences", "Methods by share of right rows")
+    drawn = page.figure(critical_difference_figure(family, width=9.0), "differences", "Methods by share of wrong rows")
     note = "A bar joins methods that these rows do not tell apart (all pairs, McNemar's test, Holm's correction)."
-    return page.block("Shares of rows that are right, best on the left", drawn, note=note)
+    return page.block("Shares of rows that are wrong, best on the left", drawn, note=note)
 
 
 def _reliability(comparison: Comparison, results: Results) -> Html:

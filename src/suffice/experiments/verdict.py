@@ -86,12 +86,9 @@ class Comparison:
         return dict(zip(others, holm_adjusted(raw).tolist(), strict=True)) if others else {}
 
     def family(self, alpha: float = 0.05) -> Family:
-        """Every pair of methods but the rule of chance, by McNemar's test with Holm's correction.
-
-        The test asks for rows that differ, so that right rows serve as well as wrong ones, and best is most.
-        """
-        methods = [line.method for line in self.lines if line.method != CHANCE]
-        return holm({method: ~self.missed(method) for method in methods}, test=mcnemar, alpha=alpha)
+        """Every pair of methods but the rule of chance, by McNemar's test with Holm's correction."""
+        wrong = {line.method: self.missed(line.method) for line in self.lines if line.method != CHANCE}
+        return holm(wrong, test=mcnemar, higher_is_better=False, alpha=alpha)
 
     def _test(self, a: str, b: str) -> Test:
         return mcnemar(self.missed(a), self.missed(b), names=(a, b))

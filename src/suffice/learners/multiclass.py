@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,11 @@ class _Sides:
         return OneHot(np.array([0, 1]), group[Y.onto(self.classes).codes], Y.weight)
 
 
+def _light(fit: Fit, s: Statistics) -> Fit:
+    """A contest's fit without statistics of its own: those of all contests would be many times those of all rows."""
+    return replace(fit, statistics=s)
+
+
 class TwoAtATime(BaseEstimator):
     """Learn a two-class model for every pair of classes ("ovo", "coupled"), or every class against the rest ("ovr").
 
@@ -50,7 +55,9 @@ class TwoAtATime(BaseEstimator):
             fit: Fit = self.close(model, s)
             return fit
         contests = SCHEMES[self.scheme].contests(len(s.domain.classes))
-        fits = [self.learner.learn(model, data.map(labels=_Sides(s.domain.classes, c))) for c in contests]
+        if getattr(self.learner, "costs", None) is not None:
+            raise ValueError(f"classes go two at a time: give costs to the classifier, not to {self.learner!r}")
+        fits = [_light(self.learner.learn(model, data.map(labels=_Sides(s.domain.classes, c))), s) for c in contests]
         return self._joined(contests, fits, s)
 
     @available_if(lambda self: hasattr(self.learner, "close"))
@@ -60,7 +67,8 @@ class TwoAtATime(BaseEstimator):
             alone: Fit = self.learner.close(model, s)
             return alone
         contests = SCHEMES[self.scheme].contests(len(s.domain.classes))
-        fits = [self.learner.close(model, s.regroup(c.group, c.labels(s.domain.classes))) for c in contests]
+        sides = ((c.group, c.labels(s.domain.classes)) for c in contests)
+        fits = [_light(self.learner.close(model, s.regroup(*side)), s) for side in sides]
         return self._joined(contests, fits, s)
 
     def _joined(self, contests: list[Contest], fits: list[Fit], s: Statistics) -> Fit:

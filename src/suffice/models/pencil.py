@@ -16,7 +16,9 @@ from suffice.models.moments import Moments, diagonal, ratio
 SINGULAR = 1e-12  # share of a feature's variance, not explained by the others, below which there is none
 ALIKE = 1e-10  # distance of two means, in standard deviations, below which they are equal
 ROUNDING = 4e-16  # a relative step that changes nothing
-FAR = 700.0  # logit(s) stays within these bounds
+SIDES = np.array([1.0, -1.0])
+LEAST = 1e-15  # of a share: a singular class is the limit of regular ones
+FAR = 300.0  # logit(s) stays within these bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +164,11 @@ class Pencil:
         gap, w = g @ self.z, self.basis @ g
         cut = t1 * v[0] if cut is None else cut
         slope = gap / (np.exp(self.log_prior) @ v)
-        reach = ratio(np.array([cut, gap - cut]), np.sqrt(v))
-        point = self.mean[0] + (cut / v[0] if v[0] > 0 else t1) * (self.covariance[0] @ w)
-        intercept = -slope * (w @ self.mean[0] + cut)
-        return Plane(self.domain, self.log_prior, slope * w, float(intercept), _share(t1, t2), point, reach, tangent)
+        way = np.array([cut, cut - gap])
+        side = int(v[1] > v[0])  # the class that varies more along w: the other one may not vary at all
+        point = self.mean[side] + way[side] / v[side] * (self.covariance[side] @ w)
+        reach, intercept = way * SIDES / np.sqrt(v), float(-slope * (w @ self.mean[0] + cut))
+        return Plane(self.domain, self.log_prior, slope * w, intercept, _share(t1, t2), point, reach, tangent)
 
     def constant(self) -> Plane:
         """No plane at all: every row goes to the class of the greater probability."""
@@ -181,7 +184,7 @@ def _share(t1: float, t2: float) -> float:
 
 
 def _diagonalised(one: Array, both: Array, s: Moments) -> tuple[Array, Array]:
-    """The eigenvalues a (d,), within [0, 1], and vectors V of one V = both V diag(a), with V' both V = 1."""
+    """The eigenvalues a (d,), within (0, 1), and vectors V of one V = both V diag(a), with V' both V = 1."""
     lower, info = lapack.dpotrf(both, lower=1)
     weak = np.flatnonzero(np.diag(lower) ** 2 <= SINGULAR) if info == 0 else np.array([info - 1])
     if len(weak):
@@ -189,5 +192,5 @@ def _diagonalised(one: Array, both: Array, s: Moments) -> tuple[Array, Array]:
             f"{s.label(0)} and {s.label(1)} have singular covariances ({s.domain.name(int(weak[0]))} adds nothing to "
             "the columns before it). Use ridge > 0, or leave columns out"
         )
-    a, basis = eigh(one, both, driver="gvd", overwrite_a=True, overwrite_b=True, check_finite=False)
-    return np.clip(a, 0.0, 1.0), basis
+    a, basis = eigh(one, both, driver="gvd", overwrite_b=True, check_finite=False)
+    return np.clip(a, LEAST, 1.0 - LEAST), basis

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, ndtr
+from scipy.special import expit, log_ndtr
 
 from suffice._domain import Domain, OneHot
 from suffice._vector import Array
@@ -44,8 +44,7 @@ def minimax(pencil: Pencil) -> Plane:
 
 def quasi_bayes(pencil: Pencil) -> Plane:
     """D1^2 - D2^2 = 2 ln(P1/P2) + ln |S2| - ln |S1|: the point of contact is on the border of the quadratic rule."""
-    with np.errstate(divide="ignore"):  # a singular class has an infinite K
-        log_dets = np.log(pencil.b).sum() - np.log(pencil.a).sum()
+    log_dets = np.log(pencil.b).sum() - np.log(pencil.a).sum()
     return pencil.tangent(*pencil.where(float(2.0 * (pencil.log_prior[0] - pencil.log_prior[1]) + log_dets)))
 
 
@@ -62,21 +61,21 @@ def minimum_error(pencil: Pencil) -> Plane:
 
 
 def linear_bayes(pencil: Pencil) -> Plane:
-    """The least sum_j P_j Phi(-D_j) of all planes: between the means, beyond either of them, or none.
+    """The least sum_j P_j Phi(-D_j) of planes between the means, beyond either of them, or none.
 
-    All planes worth having are those with t1 S1 + t2 S2 positive definite (Anderson and Bahadur): three stretches, on
-    each of which the weights follow from one number.
+    Planes worth having are those with t1 S1 + t2 S2 positive definite (Anderson and Bahadur): three stretches, on each
+    of which the weights follow from one number. Logarithms, because well separated classes have errors below all
+    numbers.
     """
-    share = np.exp(pencil.log_prior)
     stretches = (_between, _beyond(pencil, 1), _beyond(pencil, 0))
 
     def risk(t1: Array, t2: Array) -> Array:
         d1, d2 = pencil.distances(t1, t2)
-        return np.asarray(share[0] * ndtr(-d1) + share[1] * ndtr(-d2))
+        return np.asarray(np.logaddexp(pencil.log_prior[0] + log_ndtr(-d1), pencil.log_prior[1] + log_ndtr(-d2)))
 
     best = [_least(_after(stretch, risk)) for stretch in stretches]
     which = int(np.argmin([least for _, least in best]))
-    if best[which][1] >= WORTH * share.min():
+    if best[which][1] >= np.log(WORTH) + pencil.log_prior.min():
         return pencil.constant()
     t1, t2 = stretches[which](np.asarray(best[which][0]))
     return pencil.plane(float(t1), float(t2), tangent=which == 0)
@@ -84,10 +83,9 @@ def linear_bayes(pencil: Pencil) -> Plane:
 
 @dataclass(frozen=True)
 class Designed:
-    """The plane of the greatest criterion f(mu1, mu2, var1, var2) of the projected classes.
+    """The plane of the greatest criterion f(mu1, mu2, var1, var2) of the projected classes, for s in (0, 1).
 
-    w has the form [s S1 + (1 - s) S2]^-1 (m2 - m1) whatever the criterion; s and the cut are searched for. A criterion
-    that does not depend on the cut leaves it where the plane is tangent.
+    s and the cut are searched for. A criterion that does not depend on the cut leaves it where the plane is tangent.
     """
 
     criterion: Criterion
@@ -95,8 +93,10 @@ class Designed:
     def __call__(self, pencil: Pencil) -> Plane:
         logits, cuts = GRID[::4], np.linspace(-0.5, 1.5, 81)  # the cut as a share of the way between the means
         value = self._at(pencil, logits[:, None], cuts)
-        if not np.isfinite(value).any():
-            raise ValueError("the criterion is nowhere finite: f(mu1, mu2, var1, var2) must return numbers")
+        if not np.isfinite(value).any() or np.isposinf(value).any():
+            raise ValueError("the criterion must be a finite number, or -inf or NaN for what is not to be chosen")
+        if np.nanmax(value) - np.nanmin(value) <= 1e-12 * abs(np.nanmax(value)):
+            return fisher(pencil)  # as with one feature, or equal covariances: all s are one direction
         if np.allclose(value, value[:, :1], rtol=1e-9, atol=0.0, equal_nan=True):
             logit, _ = _least(lambda logit: -self._at(pencil, logit, np.asarray(0.5)))
             return pencil.tangent(logit)
@@ -106,8 +106,13 @@ class Designed:
             lambda p: -float(self._at(pencil, p[0], p[1])),
             start,
             method="Nelder-Mead",
-            options={"xatol": 1e-10, "fatol": 1e-15, "maxiter": 2000, "initial_simplex": start + _SIMPLEX},
+            bounds=[(GRID[0], GRID[-1]), (cuts[0], cuts[-1])],
+            options={"xatol": 1e-10, "fatol": 1e-15, "maxiter": 2000},
         ).x
+        if not cuts[0] + 1e-6 < best[1] < cuts[-1] - 1e-6:
+            raise ValueError(
+                "the criterion grows without end as the plane moves beyond the means: it has no best plane"
+            )
         t1, t2 = float(expit(best[0])), float(expit(-best[0]))
         gap = float(pencil.directions(np.asarray(t1), np.asarray(t2)) @ pencil.z)
         return pencil.plane(t1, t2, cut=float(best[1]) * gap, tangent=bool(0 < best[1] < 1))
@@ -117,10 +122,14 @@ class Designed:
         g = pencil.directions(expit(logit), expit(-logit))
         gap = g @ pencil.z
         v1, v2 = (g**2 @ pencil.a) / gap**2, (g**2 @ pencil.b) / gap**2
-        return np.asarray(self.criterion(*np.broadcast_arrays(-cut, 1.0 - cut, v1, v2)), dtype=float)
-
-
-_SIMPLEX = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.02]])
+        means_and_variances = [np.array(value) for value in np.broadcast_arrays(-cut, 1.0 - cut, v1, v2)]
+        value = np.asarray(self.criterion(*means_and_variances), dtype=float)
+        if value.shape != means_and_variances[0].shape:
+            raise ValueError(
+                f"the criterion must return one number for each plane, of shape {means_and_variances[0].shape}, "
+                f"got {value.shape}: write it with NumPy operations on (mu1, mu2, var1, var2)"
+            )
+        return value
 
 
 def _between(logit: Array) -> tuple[Array, Array]:
@@ -189,13 +198,17 @@ class Tangent:
         ok = (s.mass > 0) & regular
         return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
 
-    def parameters(self, s: Moments) -> Plane:
+    def pencil(self, s: Moments) -> Pencil:
+        """The two classes taken apart: all planes between them follow from it."""
         if len(s.mass) != 2:
             raise DegenerateError(f"a plane tells two classes apart, got {len(s.mass)}")
         for c in range(2):
             if s.mass[c] <= 0:
                 raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
-        return self.rule(Pencil.of(s, self._used(s), self.ridge))
+        return Pencil.of(s, self._used(s), self.ridge)
+
+    def parameters(self, s: Moments) -> Plane:
+        return self.rule(self.pencil(s))
 
     def log_joint(self, X: Array, theta: Plane) -> Array:
         odds = (X - origin(theta.domain)) @ theta.coef + theta.intercept

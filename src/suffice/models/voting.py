@@ -11,6 +11,7 @@ import numpy as np
 from suffice._posterior import log_posterior
 from suffice._vector import Array
 
+HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
 LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
 ENTRIES = 1 << 21  # of the systems that are solved together
 
@@ -27,9 +28,12 @@ class Contest:
         return np.flatnonzero(self.group == 0), np.flatnonzero(self.group == 1)
 
     def labels(self, classes: Array) -> Array:
-        """What to call the sides: by their classes if each is one, else 0 and 1."""
+        """What messages call the sides: the classes of a pair; "not c" and "c"."""
         first, second = self.sides
-        return classes[[first[0], second[0]]] if len(first) == len(second) == 1 else np.array([0, 1])
+        if len(first) == len(second) == 1:
+            return classes[[first[0], second[0]]]
+        one = classes[second[0]]
+        return np.array([f"not {one}", f"{one}"])
 
 
 def one_against_one(k: int) -> list[Contest]:
@@ -66,8 +70,8 @@ def votes(log_p: Array, contests: Sequence[Contest]) -> Array:
 
 def own(log_p: Array, contests: Sequence[Contest]) -> Array:
     """log p(class c), up to a constant, from the log-probabilities (m, n, 2) of each class against the rest (n, k)."""
-    order = [contest.sides[1][0] for contest in contests]
-    return np.asarray(log_p[np.argsort(order), :, 1].T)
+    order = np.argsort([contest.sides[1][0] for contest in contests])
+    return np.asarray(log_p[order, :, 1].T + HAIR * _bounded(log_p[order]).T)
 
 
 def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
@@ -94,10 +98,12 @@ def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
 
 def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     n = log_p.shape[1]
-    r = np.zeros((n, k, k))
-    for contest, p in zip(contests, np.exp(log_p).clip(LEAST, 1.0 - LEAST), strict=True):
+    r, margin = np.zeros((n, k, k)), np.zeros((n, k))
+    for contest, p, odds in zip(contests, np.exp(log_p).clip(LEAST, 1.0 - LEAST), _bounded(log_p), strict=True):
         (a,), (b,) = contest.sides
         r[:, a, b], r[:, b, a] = p[:, 0], p[:, 1]
+        margin[:, a] -= odds
+        margin[:, b] += odds
     system = np.ones((n, k + 1, k + 1))
     system[:, k, k] = 0.0
     system[:, :k, :k] = -r * r.swapaxes(1, 2)
@@ -105,7 +111,13 @@ def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     system[:, at, at] = (r**2).sum(axis=1)
     right = np.append(np.zeros(k), 1.0)
     p = np.linalg.solve(system, np.broadcast_to(right, (n, k + 1))[:, :, None])[:, :k, 0]
-    return np.log(np.maximum(p, np.finfo(float).tiny))
+    return np.log(np.maximum(p + HAIR / k * margin, np.finfo(float).tiny))
+
+
+def _bounded(log_p: Array) -> Array:
+    """Log-odds (m, n) of the second sides, squeezed into (-1, 1)."""
+    odds = log_p[:, :, 1] - log_p[:, :, 0]
+    return np.asarray(odds / (1.0 + abs(odds)))
 
 
 class Scheme(NamedTuple):

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from suffice.experiments.runner import PaperTable
-from suffice.experiments.tables import dtc, nblr, nblr_tests, rc1, rc1_figures, rc2, rc2_summary
+from suffice.experiments.tables import (
+    dtc,
+    dtc_networks,
+    dtc_simulated,
+    nblr,
+    nblr_tests,
+    rc1,
+    rc1_figures,
+    rc2,
+    rc2_summary,
+)
 
 EVERY: tuple[PaperTable, ...] = (
     *rc1.TABLES,
@@ -13,5 +23,7 @@ EVERY: tuple[PaperTable, ...] = (
     *nblr.TABLES,
     *nblr_tests.TABLES,
     *dtc.TABLES,
+    *dtc_networks.TABLES,
+    *dtc_simulated.TABLES,
 )
 TABLES: dict[str, PaperTable] = {table.name: table for table in EVERY}
