@@ -165,8 +165,8 @@ ORDER = "folds are taken in the order of the rows, which is another one: among 1
 BEYOND = "not reached in the order of the file nor in 12 shuffled ones; the paper says that it changed some data sets"
 SPREAD = "what is done where a class has no variance is not said; here it takes that of all rows"
 ADDED = (
-    "Algorithm 1 adds up the gradients of all iterations, and names neither its end nor the scale of the features; here "
-    "the gradient is reset, for 200 iterations on standardised features. Of 12 sets adding up comes within 1 on 3"
+    "Algorithm 1 adds up the gradients of all iterations, and names neither its end nor the scale of the features; "
+    "here the gradient is reset, for 200 iterations on standardised features. Of 12 sets adding up comes within 1 on 3"
 )
 UNDAMPED = "the print inverts a curvature that is singular or nearly so where classes are separable; this one is damped"
 REASONS = {
