@@ -160,6 +160,26 @@ METHODS: dict[str, Build] = {
     "LR-HESS": linear(LR_HESS),
 }
 
+GENERATIVE = ("NB", "NB-GNB", "LR-GNB", "LR-GNB(OVO)")
+ORDER = "folds are taken in the order of the rows, which is another one: among 12 shuffled ones it moves by as much"
+BEYOND = "not reached in the order of the file nor in 12 shuffled ones; the paper says that it changed some data sets"
+SPREAD = "what is done where a class has no variance is not said; here it takes that of all rows"
+ADDED = (
+    "Algorithm 1 adds up the gradients of all iterations, and names neither its end nor the scale of the features; "
+    "here the gradient is reset, for 200 iterations on standardised features. Of 12 sets adding up comes within 1 on 3"
+)
+UNDAMPED = "the print inverts a curvature that is singular or nearly so where classes are separable; this one is damped"
+REASONS = {
+    **{(name, column): BEYOND for name in ("Seeds", "Zoo", "Ecoli", "Soybean") for column in GENERATIVE},
+    **{(name, "NB"): SPREAD for name in ("Cardiotocography", "Thyroid", "Glass")},
+    ("Fertility", "NB"): BEYOND,
+    ("Vehicle", "LR-GNB(OVO)"): BEYOND,
+    **{("*", column): ORDER for column in GENERATIVE},
+    ("*", "LR-GRAD"): ADDED,
+    ("*", "LR-GRAD(OVO)"): ADDED,
+    ("*", "LR-HESS"): UNDAMPED,
+}
+
 TABLE2 = Table(
     "nblr-table2",
     "nblr, Table 2: accuracy of naive Bayes and logistic regression in percent",
@@ -169,6 +189,8 @@ TABLE2 = Table(
     [accuracy(method) for method in METHODS],
     coded,
     ("Iris", "Wine", "Breast Cancer"),
+    REASONS,
+    "Zero variances, the end of the descent and the changes made to some data sets are not told in the paper.",
     keep_wrong=True,
 )
 TABLES = (TABLE2,)
