@@ -165,7 +165,10 @@ TABLES: tuple[Table, ...] = (
         "training error of QDA, MAP",
         {"map": qda(ClosedForm(), **MAP_MOMENTS), "rc": qda(RC, **MAP_MOMENTS), "gd": qda(GD, **MAP_MOMENTS)},
         columns(least("map")),
-        reasons={("*", "gd_error"): TRACE, ("*", "gd_iter"): TRACE, ("*", "reach"): TRACE, ("*", "*"): PRIOR},
+        reasons={
+            **{("*", column): f"{TRACE}; {PRIOR}" for column in ("gd_error", "gd_iter", "reach")},
+            ("*", "*"): PRIOR,
+        },
     ),
     table(
         6,

@@ -130,47 +130,65 @@ UNMOVED = (
 ROUNDING = "no row is wrong from the start, and the soft error is below 1e-10: its least is where rounding puts it"
 CUT = "the print cuts percentages where this rounds them: 2.9 is 2 there"
 Reasons = dict[tuple[str, str], str]
-RC_COLUMNS = ("rc_train_pct", "rc_test_pct", "rc_iter")
-ENDED_ELSEWHERE = ("indian liver", "vehicle", "german numer", "svmguid3", "magic", "qsar")
+HALF = "between what honest splits and rows that were learned from give (25 and 4 on sonar)"
+STILL = "the print stays at its closed form, for a reason that was not found; its prior is not identified either"
+
+
+def among(names: tuple[str, ...], columns: tuple[str, ...], reason: str) -> Reasons:
+    """The same reason for some columns of some data sets."""
+    return {(name, column): reason for name in names for column in columns}
+
+
+RC_COLUMNS, GD_COLUMNS = (("rc_train_pct", "rc_test_pct", "rc_iter"), ("gd_train_pct", "gd_test_pct", "gd_iter"))
 NB_RC: Reasons = {
-    **{(name, column): STUCK for name in ("vehicle", "qsar", "optdigits", "satellite") for column in RC_COLUMNS},
-    **{(name, column): UNMOVED for name in ("indian liver", "redwine") for column in RC_COLUMNS},
+    **among(("vehicle", "qsar", "optdigits", "satellite"), RC_COLUMNS, STUCK),
+    **among(("indian liver", "redwine"), RC_COLUMNS, UNMOVED),
+    ("iris", "rc_test_pct"): SPLIT,
     ("pulsar", "rc_test_pct"): CUT,
     ("*", "rc_train_pct"): RISE,
     ("*", "rc_test_pct"): SEEN,
     ("*", "rc_iter"): RISE,
-    ("*", "reach"): PAST,
+    ("*", "reach"): RISE,
 }
 NB: Reasons = {
     **NB_RC,
-    **{("*", f"{method}_{part}_pct"): SPLIT for method in ("ml", "map") for part in ("train", "test")},
-    **{(name, "gd_test_pct"): PAST for name in ENDED_ELSEWHERE},
-    ("climate model", "gd_test_pct"): SPLIT,
+    **among(("*",), ("ml_train_pct", "ml_test_pct", "map_train_pct", "map_test_pct"), SPLIT),
+    **among(("climate model", "indian liver", "vehicle", "qsar"), ("gd_test_pct",), SPLIT),
+    **among(("german numer", "magic"), GD_COLUMNS, PAST),
+    **among(("vehicle",), ("gd_train_pct", "gd_iter"), PAST),
+    **among(("svmguid3",), GD_COLUMNS, RISE),
+    ("qsar", "gd_train_pct"): SPLIT,
+    ("magic", "reach"): PAST,
+    ("sonar", "gd_test_pct"): HALF,
+    ("*", "gd_train_pct"): RISE,
     ("*", "gd_test_pct"): SEEN,
-    ("*", "gd_train_pct"): PAST,
-    ("*", "gd_iter"): PAST,
+    ("*", "gd_iter"): RISE,
 }
 DFE_REASONS: Reasons = {
     **NB_RC,
-    ("*", "reach"): RISE,
-    ("indian liver", "dfe_test_pct"): SPLIT,
-    ("vehicle", "dfe_test_pct"): SPLIT,
+    **among(("indian liver", "vehicle"), ("dfe_test_pct",), SPLIT),
     ("*", "dfe_train_pct"): SPLIT,
     ("*", "dfe_test_pct"): SEEN,
     ("*", "dfe_iter"): RISE,
 }
+SEEN_BY_QDA: Reasons = among(("*",), ("ml_test_pct", "map_test_pct", "rc_test_pct", "gd_test_pct"), SEEN)
 QDA: Reasons = {
+    **SEEN_BY_QDA,
+    **among(("indian liver", "magic", "adult"), ("gd_test_pct",), TRACE),
+    **among(("*",), ("gd_train_pct", "gd_iter", "reach"), TRACE),
+    **among(("*",), ("ml_train_pct", "rc_train_pct"), WHOLE),
     ("sonar", "rc_iter"): ROUNDING,
-    ("*", "ml_train_pct"): WHOLE,
-    ("*", "rc_train_pct"): WHOLE,
-    ("*", "ml_test_pct"): SEEN,
-    ("*", "rc_test_pct"): SEEN,
-    ("*", "gd_test_pct"): SEEN,
-    ("*", "gd_train_pct"): TRACE,
-    ("*", "gd_iter"): TRACE,
-    ("*", "reach"): TRACE,
 }
-QDA_MAP: Reasons = {**QDA, ("sonar", "rc_iter"): PRIOR, ("*", "map_test_pct"): SEEN, ("*", "*"): PRIOR}
+TRACE_AND_PRIOR = f"{TRACE}; {PRIOR}"
+QDA_MAP: Reasons = {
+    **SEEN_BY_QDA,
+    **among(("iris", "vehicle", "qsar", "svmguid3", "satellite"), RC_COLUMNS, STILL),
+    **among(("sonar", "climate model"), ("rc_iter",), STILL),
+    **among(("indian liver", "magic", "adult"), ("gd_test_pct",), TRACE_AND_PRIOR),
+    **among(("*",), ("gd_train_pct", "gd_iter", "reach"), TRACE_AND_PRIOR),
+    ("german numer", "rc_train_pct"): WHOLE,
+    ("*", "*"): PRIOR,
+}
 
 NB_ML = {"ml": nb(ClosedForm()), "rc": nb(RC), "gd": nb(GD)}
 NB_MAP = {"map": nb(ClosedForm(), **MAP_TABLES), "rc": nb(RC, **MAP_TABLES), "gd": nb(GD, **MAP_TABLES)}
