@@ -90,14 +90,22 @@ def test_processes_do_not_matter(table):
         ("a,a,y\n1,1,u\n2,2,v\n", ("--target", "y"), "more than one column is called a"),
         ("a,y\n1,u\n2\n", ("--target", "y"), "cannot be read as a table"),
         ("a,y\n" + "\n".join(f"{i},{i / 7}" for i in range(50)), ("--target", "y"), "that is a quantity or a name"),
-        ("a,y\n1,u\n2,v\n", ("--target", "y", "--methods", "magic"), "there is no method magic; the methods are: Cat"),
+        (
+            "a,y\n1,u\n2,v\n",
+            ("--target", "y", "--methods", "magic"),
+            "there is no method 'magic'. The methods are",
+        ),
         ("a,y\n1,u\n2,v\n", ("--target", "y", "--drop", "b"), "there is no column 'b'"),
+        ("a,y\n1,u\n2,v\n", ("--target", "y", "--drop", "y"), "both the --target and to be dropped"),
+        ("a,y\n1,u\n2,v\n", ("--target", "Y"), "there is no column 'Y'. Did you mean 'y'?"),
+        ("a,y\n1,u\n2,v\n", ("--target", "y", "--report", "/proc/none/page.html"), "cannot be written"),
+        ("a,y\n1,\xe9\n2,v\n".encode("latin-1"), ("--target", "y"), "is not UTF-8"),
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path, content, words, message):
     path = tmp_path / "t.csv"
     if content is not None:
-        path.write_text(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert message in call("compare", path, *words, code=2)
 
 
@@ -121,6 +129,33 @@ def test_a_class_of_three_rows_and_rows_without_labels(tmp_path, rng):
     assert "3 folds instead of 10: the smallest class has no more rows" in said
 
 
+def test_what_only_looks_like_data(tmp_path, rng):
+    """The numbers of sorted rows, infinities, integers beyond floats, and spaces around labels."""
+    path = tmp_path / "t.csv"
+    rows = [
+        f"{i},{rng.normal():.3f},{'inf' if i == 3 else i % 7},{2**60 + i * i},{'a' if i < 30 else 'b'}{' ' * (i % 2)}"
+        for i in range(60)
+    ]
+    path.write_text("\n".join([",noise,far,big,y", *rows]))
+    said = call("compare", path, "--target", "y", "--methods", "LDA,", "--drop", "big", "--folds", 3)
+    assert "the column '' numbers the rows, and is left out" in said
+    assert "1 values of 'far' are infinite, and count as missing" in said
+    assert "spaces around the values of 'y' are left out" in said
+    assert "2 classes: a: 30, b: 30" in said
+    call("compare", path, "--target", "y", "--methods", "LDA", "--folds", 2)  # with the large integers
+
+
+def test_methods_that_lose_to_chance_do_not_win(tmp_path, rng):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,y", *(f"{rng.normal():.4f},{'a' if i % 10 else 'b'}" for i in range(200))]))
+    said = call("compare", path, "--target", "y", "--methods", "decision tree", "--folds", 3)
+    assert (
+        "No method found anything in these 200 rows: always taking the most frequent class is wrong on 10.0 %" in said
+    )
+    assert "wins" not in said
+    assert "share the lead" not in said
+
+
 def test_bench_says_which_data_sets_are_missing(tmp_path):
     said = call("bench", "run", "rc1-table2", "--quick", "--offline", "--out", tmp_path)
     assert "missing: diabetes: put diabetes.parquet" in said
@@ -129,6 +164,7 @@ def test_bench_says_which_data_sets_are_missing(tmp_path):
     assert "page: " in call("bench", "report", tmp_path, "--docs", tmp_path / "doc.md")
     assert "Table II" in (tmp_path / "report.html").read_text()
     assert "| iris |" in (tmp_path / "doc.md").read_text()
+    assert "Incomplete: 3 of 75 results" in (tmp_path / "doc.md").read_text()
     assert (tmp_path / "cells.csv").read_text().startswith("table,dataset,column,printed,measured")
 
 

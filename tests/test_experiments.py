@@ -200,6 +200,15 @@ def test_probabilities_are_measured_against_scikit_learn(rng):
     assert unseen["log_loss"] == pytest.approx(-np.log(1e-15))
 
 
+def test_a_damaged_line_is_measured_again(tmp_path):
+    whole, _ = run([TINY], tmp_path, OFFLINE)
+    lines = whole.results.read_text().splitlines(keepends=True)
+    whole.results.write_text("".join([*lines[:3], "{broken\n", "[]\n", *lines[4:]]))
+    assert len(whole.read()) == 11
+    again, _ = run([TINY], tmp_path, OFFLINE)
+    assert len(again.read()) == 12
+
+
 def test_the_store_keeps_times_apart(tmp_path):
     store = Store(tmp_path)
     store.append(Task("t", "d", "m", 0), {"error": 0.5}, {"fit": 1.0})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -73,6 +74,7 @@ def run_tables(
 ) -> None:
     """Measure tables, going on where an earlier run stopped, and show them beside the print."""
     wanted = _wanted(tables)
+    _check_writable(folder / "results.jsonl")
     try:
         library = Library.at(data, online=not offline)
     except MissingDataError as error:
@@ -83,7 +85,20 @@ def run_tables(
         err.print(f"missing: {sentence}", markup=False, highlight=False)
     if missing:
         err.print(f"{len(missing)} data sets are missing; everything else was measured.", highlight=False)
-    out.print(f"results: {store.results}    next: suffice bench report {folder}", highlight=False)
+    out.print(f"results: {store.results}    next: suffice bench report {folder}", markup=False, highlight=False)
+
+
+def _check_writable(*paths: Path | None) -> None:
+    """Before anything is measured: whether files can be written where they are wanted."""
+    for path in paths:
+        if path is None:
+            continue
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise _stop(f"{path} cannot be written: there can be no folder {path.parent}") from None
+        if path.is_dir() or not os.access(path.parent, os.W_OK):
+            raise _stop(f"{path} cannot be written: choose another place")
 
 
 def _wanted(names: list[str]) -> list[PaperTable]:
@@ -113,7 +128,8 @@ def report(
     docs: Annotated[Path | None, typer.Option("--docs", help="Also write a summary in Markdown here.")] = None,
 ) -> None:
     """Write one page, self-contained, and a CSV of all cells, from results on disk."""
-    if not (folder / "results.jsonl").exists():
+    _check_writable(page, docs)
+    if not (folder / "results.jsonl").exists() or not Store(folder).read():
         raise _stop(f"there are no results in {folder}: run `suffice bench run` first")
     store = Store(folder)
     results, times = store.measured(), store.read_times()
@@ -124,7 +140,7 @@ def report(
     write(folder / "cells.csv", reproduction.as_csv(tables, results))
     if docs is not None:
         write(docs, reproduction.document(tables, results, times))
-    out.print(f"page: {target}    cells: {folder / 'cells.csv'}", highlight=False)
+    out.print(f"page: {target}    cells: {folder / 'cells.csv'}", markup=False, highlight=False)
 
 
 @app.command("compare")
@@ -134,12 +150,15 @@ def compare(
     methods: Annotated[str | None, typer.Option("--methods", help=f"Of: {', '.join(METHODS)}; by commas.")] = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="A column to leave out; may be repeated.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 10,
-    seed: Annotated[int, typer.Option("--seed", help="Of the folds and of methods that draw numbers.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of the folds and of methods that draw numbers.")
+    ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
     page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
     results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
 ) -> None:
     """Compare classifiers on a table of your own: the same honest folds for all, tests, and a verdict."""
+    _check_writable(page, results)
     try:
         names = chosen(tuple(methods.split(",")) if methods else None)
         own = OwnTable(table, target, tuple(drop or ()), names, folds, seed)
@@ -152,11 +171,13 @@ def compare(
         found, times = store.read(), store.read_times()
     comparison = Comparison.of(found, times, len(read.data.y))
     _show(comparison)
+    if len(comparison.lines) < 2:
+        raise typer.Exit(1)
     if results is not None:
         write(results, _folds_csv(comparison))
     if page is not None:
         write(page, compare_page(comparison, found, own))
-        out.print(f"page: {page}", highlight=False)
+        out.print(f"page: {page}", markup=False, highlight=False)
 
 
 def _describe(read: Read, own: OwnTable) -> None:

@@ -62,7 +62,7 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Array, bool]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         values = pc.unique(column).drop_null().sort()
         return np.asarray(pc.index_in(column, values).cast(pa.float64()).to_numpy(zero_copy_only=False), float), True
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), float), False
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), float), False
 
 
 @dataclass(frozen=True)

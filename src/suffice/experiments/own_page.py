@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -65,7 +66,9 @@ def _differences(comparison: Comparison) -> Html:
     if len(comparison.lines) < 4:
         return Html()
     family = comparison.family()
-    drawn = page.figure(critical_difference_figure(family, width=9.0), "differences", "Methods by share of wrong rows")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the layout, when all methods are at one place
+        drawn = page.figure(critical_difference_figure(family, width=9.0), "differences", "Shares of wrong rows")
     note = "A bar joins methods that these rows do not tell apart (all pairs, McNemar's test, Holm's correction)."
     return page.block("Shares of rows that are wrong, best on the left", drawn, note=note)
 

@@ -15,13 +15,14 @@ from suffice.experiments.runner import PaperTable
 from suffice.experiments.store import Task
 
 Results = Mapping[Task, dict[str, Any]]
+FEW = 10  # data sets that a finding on a paper takes at least
 
 HEAD = """# Reproduction
 
-What the papers print beside what is measured here. This page is written by `suffice bench report` from the results of
-`make bench`; nothing in it is typed by hand. A cell is *equal* if it agrees to the printed digits, *near* if it is
-within 0.01 (or one point, or two iterations), and *off* otherwise; every cell that is off has its reason below. Cells
-of data sets that are not to be had are not counted.
+What the papers print beside what is measured here. This page is written by `suffice bench report` from results on disk;
+`make bench` measures them all. Nothing in it is typed by hand. A cell is *equal* if it agrees to the printed digits,
+*near* if it is within 0.01 (or one point, or two iterations), and *off* otherwise; every cell that is off has its
+reason below. Cells of data sets that are not to be had are not counted.
 """
 
 
@@ -46,15 +47,23 @@ def document(tables: Sequence[PaperTable], results: Results, times: Results) -> 
 
 
 def _overview(tables: Sequence[PaperTable], results: Results, times: Results) -> str:
-    lines = ["| table | at hand | equal | near | off | minutes |", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| table | results | at hand | equal | near | off | minutes |", "|---|---:|---:|---:|---:|---:|---:|"]
     seconds: dict[str, float] = defaultdict(float)
     for task, row in times.items():
         seconds[task.table] += row.get("fit", 0.0) + row.get("predict", 0.0)
     for table in tables:
         count = counts(cells(table, results))
         minutes = f"{seconds[table.name] / 60:.1f}" if table.name in seconds else ""
-        lines.append(f"| [{table.title}](#{anchor(table.name)}) | {' | '.join(map(str, count.values()))} | {minutes} |")
+        link, share = f"[{table.title}](#{anchor(table.name)})", _share(table, results)
+        lines.append(f"| {link} | {share} | {' | '.join(map(str, count.values()))} | {minutes} |")
     return "\n".join([*lines, ""])
+
+
+def _share(table: PaperTable, results: Results) -> str:
+    """How many of a table's own results there are: all, or some of how many; nothing if it has none of its own."""
+    wanted = table.tasks()
+    there = sum(task in results for task in wanted)
+    return "" if not wanted else str(there) if there == len(wanted) else f"{there} of {len(wanted)}"
 
 
 def anchor(name: str) -> str:
@@ -68,6 +77,8 @@ def _section(table: PaperTable, results: Results) -> str:
     lines = [f'## <a id="{anchor(table.name)}"></a>{table.title}', ""]
     if table.notes:
         lines += [table.notes, ""]
+    if " of " in _share(table, results):
+        lines += [f"Incomplete: {_share(table, results)} results; the reasons below are those of a complete run.", ""]
     shown = [cell for cell in found if cell.measured is not None]
     if not shown:
         return "\n".join([*lines, "No results.", ""])
@@ -125,6 +136,8 @@ def honesty(tables: Sequence[PaperTable], results: Results) -> str:
             printed = np.mean([cell.printed for cell in both if cell.column == column])
             honest = np.mean([cell.measured for cell in both if cell.column == column])
             number = sum(cell.column == column for cell in both)
+            if number < FEW:
+                continue
             lines.append(f"| {table.name}, {column} | {number} | {printed:.1f} | {honest:.1f} |")
     if not lines:
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,8 +61,9 @@ def _lines(path: Path) -> Iterator[tuple[Task, dict[str, Any]]]:
         return
     with path.open(encoding="utf-8") as file:
         for line in file:
-            row = json.loads(line)
-            yield Task(*(row.pop(field) for field in Task._fields)), row
+            with suppress(ValueError, KeyError, AttributeError, TypeError):  # a damaged line is measured again
+                row = json.loads(line)
+                yield Task(*(row.pop(field) for field in Task._fields)), row
 
 
 def _mend(path: Path) -> None:

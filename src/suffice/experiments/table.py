@@ -91,10 +91,13 @@ def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that are reported as results
+        warnings.filterwarnings("error", "Training interrupted by user")  # which a neural network makes of Ctrl-C
         try:
             model.fit(data.X[split.train], data.y[split.train])
             fitted = time.perf_counter()
             result = measure(model, data, split, keep_wrong)
+        except UserWarning as interrupted:
+            raise KeyboardInterrupt from interrupted
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
     last = model[-1] if hasattr(model, "steps") else model

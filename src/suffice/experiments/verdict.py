@@ -58,7 +58,7 @@ class Comparison:
             loss, brier, gap = (_mean([results[task].get(name) for task in tasks]) for name in PROBABILITIES)
             fit, predict = (float(np.median([times[task][part] for task in tasks])) for part in ("fit", "predict"))
             spread = float(errors[method].std(ddof=1)) if len(tasks) > 1 else 0.0
-            error = float(errors[method].mean())
+            error = len(wrong[method]) / rows  # folds differ in size: this is the share of all rows
             lines.append(Line(method, method in OURS, error, spread, loss, brier, gap, fit, predict))
         lines.sort(key=lambda line: (line.method == CHANCE, line.error))
         return cls(tuple(lines), errors, failures, wrong, rows, folds)
@@ -97,16 +97,18 @@ class Comparison:
         """The findings, in plain sentences."""
         if len(self.lines) < 2:
             return ["Fewer than two methods could learn from this table: there is nothing to compare."]
-        best, p = self.best, self.against_best()
-        alike = [method for method, value in p.items() if value > alpha]
-        sentences = [_wins(best, self.lines[1], p[self.lines[1].method], alpha)]
-        if alike:
-            sentences.append(
-                f"{len(alike)} of {len(p)} other methods cannot be told from it on {self.rows} rows: "
-                f"{', '.join(alike)}. That does not make them equal: more rows could tell them apart."
-            )
-        sentences += self._ours_and_theirs(alpha)
-        sentences.append(self._more_than_chance(alpha))
+        p, chance = self.against_best(), next((line for line in self.lines if line.method == CHANCE), None)
+        if chance is not None and chance.error <= self.best.error:
+            return [
+                f"No method found anything in these {self.rows} rows: always taking the most frequent class is wrong "
+                f"on {_percent(chance.error)}, the best of the methods tried, {self.best.method}, on "
+                f"{_percent(self.best.error)}."
+            ]
+        sentences = [self._leads(p, alpha), *self._alike(p, alpha), *self._ours_and_theirs(p, alpha)]
+        if chance is not None:
+            real = "something has been learned" if p[CHANCE] <= alpha else "being better than that may be luck"
+            rule = f"Always taking the most frequent class is wrong on {_percent(chance.error)}"
+            sentences.append(f"{rule}: {real} ({_p(p[CHANCE])}).")
         sentences.append(
             "The winner was chosen on the folds that it is judged by, so that its own error is a little flattering. "
             "Differences are counted in rows that one method gets right and the other wrong (McNemar, with Holm's "
@@ -114,38 +116,47 @@ class Comparison:
         )
         return sentences
 
-    def _ours_and_theirs(self, alpha: float) -> list[str]:
-        """The best of suffice beside the best of the others."""
-        sides = [[line for line in self.lines if line.method in names] for names in (OURS, BASELINES)]
-        ours, theirs = ([line for line in side if line.method != CHANCE] for side in sides)
-        if not ours or not theirs:
+    def _leads(self, p: Mapping[str, float], alpha: float) -> str:
+        """Who is first, alone or not."""
+        best = self.best
+        first = [line.method for line in self.lines if line.error == best.error and line.method != CHANCE]
+        if len(first) > 1:
+            return f"{', '.join(first[:-1])} and {first[-1]} share the lead with {_percent(best.error)} of rows wrong."
+        second = self.lines[1]
+        real = "more than chance" if p[second.method] <= alpha else "no more than chance could do"
+        gap = 100 * (second.error - best.error)
+        return (
+            f"{best.method} wins with {_percent(best.error)} of rows wrong, {gap:.2g} points ahead of {second.method}; "
+            f"that lead is {real} ({_p(p[second.method])})."
+        )
+
+    def _alike(self, p: Mapping[str, float], alpha: float) -> list[str]:
+        others = [method for method in p if method != CHANCE]
+        alike = [method for method in others if p[method] > alpha]
+        if not alike:
             return []
-        test = self._test(ours[0].method, theirs[0].method)
-        real = "more than chance" if test.p_value <= alpha else "no more than chance could do"
         return [
-            f"Best of suffice: {ours[0].method} with {_percent(ours[0].error)} of rows wrong; best of the others: "
-            f"{theirs[0].method} with {_percent(theirs[0].error)}. The difference is {real} ({_p(test.p_value)})."
+            f"{len(alike)} of {len(others)} other methods cannot be told from {self.best.method} on {self.rows} rows: "
+            f"{', '.join(alike)}. That does not make them equal: more rows could tell them apart."
         ]
 
-    def _more_than_chance(self, alpha: float) -> str:
-        rate = self.errors[CHANCE].mean()
-        rule = f"Always taking the most frequent class is wrong on {_percent(rate)}"
-        if rate <= self.best.error:
-            return f"{rule}: no method is better, so these columns do not tell the classes apart."
-        test = self._test(self.best.method, CHANCE)
-        real = "something has been learned" if test.p_value <= alpha else "being better than that may be luck"
-        return f"{rule}: {real} ({_p(test.p_value)})."
-
-
-def _wins(best: Line, second: Line, p: float, alpha: float) -> str:
-    gap = 100 * (second.error - best.error)
-    if gap < 1e-9:
-        return f"{best.method} and {second.method} share the lead with {_percent(best.error)} of rows wrong."
-    real = "more than chance" if p <= alpha else "no more than chance could do"
-    return (
-        f"{best.method} wins with {_percent(best.error)} of rows wrong, {gap:.2g} points ahead of {second.method}; "
-        f"that lead is {real} ({_p(p)})."
-    )
+    def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
+        """The best of suffice beside the best of the others; one of the two is the best of all."""
+        ours, theirs = (
+            [line for line in self.lines if line.method in names and line.method != CHANCE]
+            for names in (OURS, BASELINES)
+        )
+        if not ours or not theirs:
+            return []
+        said = (
+            f"Best of suffice: {ours[0].method} with {_percent(ours[0].error)} of rows wrong; best of the others: "
+            f"{theirs[0].method} with {_percent(theirs[0].error)}."
+        )
+        if ours[0].error == theirs[0].error:
+            return [said]
+        other = theirs[0] if ours[0] is self.best else ours[0]
+        real = "more than chance" if p[other.method] <= alpha else "no more than chance could do"
+        return [f"{said} The difference is {real} ({_p(p[other.method])})."]
 
 
 def _percent(share: float) -> str:
