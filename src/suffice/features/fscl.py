@@ -142,7 +142,7 @@ class FSCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
         """Place the centres; `y` is not looked at.
 
         Parameters

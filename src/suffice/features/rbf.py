@@ -77,7 +77,7 @@ class RBF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.sigma = sigma
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
         """Place the centres and measure their widths; `y` is not looked at.
 
         Parameters

@@ -98,7 +98,7 @@ def sample(X: Array, y: Array, most: int, seed: int) -> tuple[Array, Array]:
 class SampledFSCL(FSCL):
     """Centres by frequency-sensitive competition for at most 20,000 of the rows: they do not need more."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
         """Place the centres."""
         rng = np.random.default_rng(self.random_state)
         return super().fit(X if len(X) <= PLACED else X[rng.choice(len(X), PLACED, replace=False)])
