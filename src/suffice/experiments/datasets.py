@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -171,7 +172,9 @@ def _keel(entry: Entry) -> Dataset | None:
 
 def _openml(entry: Entry) -> Dataset | None:
     try:
-        got = bundled.fetch_openml(data_id=entry.openml, as_frame=True, parser="auto")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of attempts: what is missing is said once, at the end
+            got = bundled.fetch_openml(data_id=entry.openml, as_frame=True, parser="auto", n_retries=1, delay=0.5)
     except (OSError, ImportError, ValueError):  # no network, no pandas, or no such file
         return None
     frame = got.data.assign(**{TARGET: got.target.astype(str)})
