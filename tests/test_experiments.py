@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from suffice.experiments.agreement import cells, counts, printed
 from suffice.experiments.datasets import Dataset, Library, MissingDataError, registry
+from suffice.experiments.derived import Computed
 from suffice.experiments.measures import of_probabilities
 from suffice.experiments.protocols import ClassFolds, Folds, Shuffled, WholeSet
 from suffice.experiments.reproduction import as_csv, document
@@ -221,3 +222,9 @@ def test_rows_and_columns_of_a_data_set():
     data = Dataset("d", np.arange(6.0).reshape(3, 2), np.array(["a", "b", "a"]), ("u", "v"), np.array([False, True]))
     assert data.rows(np.array([0, 2])).y.tolist() == ["a", "a"]
     assert data.columns(np.array([False, True])).names == ("v",)
+
+
+def test_what_cannot_be_computed_does_not_end_a_run(tmp_path):
+    table = Computed("c", "c", {"good": lambda number: {"x": number}, "bad": lambda _: 1 / np.linalg.inv([[0.0]])}, ())
+    store, _ = run([table], tmp_path, OFFLINE)
+    assert [*store.read().values()] == [{"x": 0}, {"failed": "LinAlgError: Singular matrix"}]

@@ -41,7 +41,10 @@ class Computed:
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:  # noqa: ARG002 - needs no data
         """Compute."""
         started = time.perf_counter()
-        result = dict(self.rows[task.dataset](task.split))
+        try:
+            result = dict(self.rows[task.dataset](task.split))
+        except (ValueError, np.linalg.LinAlgError) as error:  # the rest of the run goes on
+            result = {"failed": f"{type(error).__name__}: {error}"}
         seconds = result.pop("seconds", {})
         return result, {"fit": time.perf_counter() - started, **seconds}
 
