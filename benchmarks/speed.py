@@ -1,6 +1,7 @@
 """Time to fit and to predict, as a ratio to scikit-learn's estimator of the same kind in the same run."""
 
 import time
+from functools import partial
 
 import numpy as np
 from rich.console import Console
@@ -38,8 +39,8 @@ def main():
     for ours, theirs in PAIRS:
         X = codes if isinstance(ours, suffice.CategoricalNB) else numbers
         ours.fit(X[:100], y[:100]).predict_proba(X[:100])  # compiles what is not compiled yet
-        fit = seconds(lambda: theirs.fit(X, y)) / seconds(lambda: ours.fit(X, y))  # noqa: B023 - called at once
-        predict = seconds(lambda: theirs.predict_proba(X)) / seconds(lambda: ours.predict_proba(X))  # noqa: B023 - called at once
+        fit = seconds(partial(theirs.fit, X, y)) / seconds(partial(ours.fit, X, y))
+        predict = seconds(partial(theirs.predict_proba, X)) / seconds(partial(ours.predict_proba, X))
         table.add_row(type(ours).__name__, f"{fit:.1f}", f"{predict:.1f}")
     Console().print(table)
 

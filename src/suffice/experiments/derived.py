@@ -76,13 +76,6 @@ class Derived:
         """Nothing: the sources are run instead."""
         return []
 
-    def needs(self, task: Task) -> None:
-        """No data set."""
-
-    def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
-        """Nothing to run."""
-        raise NotImplementedError(f"{self.name} follows from {', '.join(self.sources)}")
-
     def measured(self, results: Mapping[Task, Result]) -> Cells:
         """Every cell that the results suffice for."""
         return self.compute(results)

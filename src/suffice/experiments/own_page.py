@@ -74,42 +74,27 @@ def _differences(comparison: Comparison) -> Html:
 
 
 def _reliability(comparison: Comparison, results: Results) -> Html:
-    pooled: dict[str, list[list[float]]] = defaultdict(list)
+    runs: dict[str, list[list[list[float]]]] = defaultdict(list)
     for task, result in results.items():
-        pooled[task.method] += result.get("reliability", [])
-    order = [line.method for line in comparison.lines if pooled[line.method]]
-    shown = [page.reliability_diagram(_merged(pooled[name]), name, at) for at, name in enumerate(order)]
+        if result.get("reliability"):
+            runs[task.method].append(result["reliability"])
+    order = [line.method for line in comparison.lines if line.method in runs]
+    shown = [page.reliability_diagram(page.pooled(runs[name]), name, at) for at, name in enumerate(order)]
     note = "Points on the diagonal: of the rows that a method is 80 % sure of, 80 % are right."
     return page.block("Accuracy against confidence", page.grid(shown), note=note) if shown else Html()
 
 
-def _merged(points: list[list[float]], bins: int = 10) -> list[tuple[float, float, float]]:
-    """Points of all folds in common bins of confidence: count, mean confidence, accuracy."""
-    all_points = np.array(points)
-    where = np.minimum((bins * all_points[:, 1]).astype(int), bins - 1)
-    merged = []
-    for bin_ in np.unique(where):
-        part = all_points[where == bin_]
-        n = part[:, 0].sum()
-        merged.append((float(n), float(part[:, 0] @ part[:, 1] / n), float(part[:, 0] @ part[:, 2] / n)))
-    return merged
-
-
 def _curves(results: Results) -> Html:
-    """The mean over the folds of the training log loss, by iteration, up to where the shortest ends."""
     runs: dict[str, list[list[float]]] = defaultdict(list)
     for task, result in results.items():
         if "curves" in result:
             runs[task.method].append(result["curves"]["log_loss"])
     if not runs:
         return Html()
-    series = {}
-    for method, curves in runs.items():
-        length = min(map(len, curves))
-        mean = np.mean([curve[:length] for curve in curves], axis=0)
-        series[method] = [(float(at + 1), float(value)) for at, value in enumerate(mean)]
+    series = {method: page.mean_curve(curves) for method, curves in runs.items()}
     chart = page.line_chart(series, "Training log loss by iteration", "iteration", "training log loss")
-    return page.block("Training log loss by iteration", chart, note="Iteration 1 is the closed form.")
+    note = "Means over the folds; iteration 1 is the closed form."
+    return page.block("Training log loss by iteration", chart, note=note)
 
 
 def _times(comparison: Comparison) -> Html:

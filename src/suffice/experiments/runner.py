@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from joblib import Parallel, delayed
 from rich.console import Console
@@ -18,6 +17,7 @@ from suffice.experiments.own import OwnTable
 from suffice.experiments.store import Store, Task
 from suffice.experiments.table import Result, Table
 
+Measurable = Table | Computed | OwnTable  # what has results of its own
 PaperTable = Table | Computed | Derived
 Experiment = PaperTable | OwnTable
 Measured = tuple[Result, dict[str, float]]
@@ -38,6 +38,7 @@ def run(
     todo = [
         (table, task)
         for table in tables
+        if not isinstance(table, Derived)
         for task in table.tasks(quick)
         if task not in done and _at_hand(table, task, library, missing)
     ]
@@ -49,7 +50,7 @@ def run(
     return store, list(missing.values())
 
 
-def _at_hand(table: Experiment, task: Task, library: Library, missing: dict[str, str]) -> bool:
+def _at_hand(table: Measurable, task: Task, library: Library, missing: dict[str, str]) -> bool:
     name = table.needs(task)
     if name is not None and name not in missing:
         try:
@@ -59,7 +60,7 @@ def _at_hand(table: Experiment, task: Task, library: Library, missing: dict[str,
     return name not in missing
 
 
-def _measured(todo: Sequence[tuple[Experiment, Task]], library: Library, jobs: int) -> Iterator[Measured]:
+def _measured(todo: Sequence[tuple[Measurable, Task]], library: Library, jobs: int) -> Iterator[Measured]:
     """Results in the order of the tasks, whoever is first: so a store never depends on the number of processes."""
     if jobs == 1:
         return (_one(table, task, library) for table, task in todo)
@@ -69,12 +70,12 @@ def _measured(todo: Sequence[tuple[Experiment, Task]], library: Library, jobs: i
     return each
 
 
-def _one(table: Experiment | str, task: Task, library: Library) -> Measured:
+def _one(table: Measurable | str, task: Task, library: Library) -> Measured:
     if isinstance(table, str):
         from suffice.experiments.tables import TABLES  # a process looks its tables up: functions do not travel
 
-        table = TABLES[table]
-    with warnings.catch_warnings(), threadpool_limits(1):
+        table = cast(Measurable, TABLES[table])  # a derived table has no tasks
+    with threadpool_limits(1):
         return table.run(task, library)
 
 

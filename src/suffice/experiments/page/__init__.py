@@ -11,6 +11,7 @@ together with style, script and controls, and `write` puts the page on disk.
 
 from suffice.experiments.page._charts import bar_chart, legend, line_chart, reliability_diagram, seconds, stacked_bar
 from suffice.experiments.page._document import Section, document, write
+from suffice.experiments.page._evidence import mean_curve, pooled
 from suffice.experiments.page._figure import figure
 from suffice.experiments.page._html import Html, join, number, slug, tag, text
 from suffice.experiments.page._table import Heading, Value, data_table
@@ -36,8 +37,10 @@ __all__ = [
     "join",
     "legend",
     "line_chart",
+    "mean_curve",
     "number",
     "paragraph",
+    "pooled",
     "reliability_diagram",
     "seconds",
     "slug",
