@@ -21,7 +21,6 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.data import Memory
 from suffice.learners import ClosedForm
 from suffice.models import DegenerateError
 from suffice.models.gaussian import ConstantColumnWarning
@@ -175,13 +174,6 @@ def test_priors():
         GaussianNB(prior=GaussianPrior(cov_weight="ten")).fit(X, Y)
     with pytest.raises(ValueError, match=r"mean has shape \(2,\), but there are 3 features"):
         GaussianNB(prior=GaussianPrior(mean=[0.0, 1.0])).fit(X, Y)
-
-
-def test_data_sets_bring_their_labels():
-    with pytest.raises(ValueError, match="a data set brings its own labels and weights"):
-        GaussianNB().fit(Memory(X, Y), Y)
-    with pytest.raises(ValueError, match="X has 40 rows, but there are 20 labels"):
-        Memory(X, Y[:20])
 
 
 # What is refused leaves the model as it was

@@ -19,7 +19,7 @@ from suffice import (
     ScatterDiscriminant,
 )
 from suffice.learners import RiskCalibration
-from tests.test_tangent import KINDS, two_classes
+from tests.models.test_tangent import KINDS, two_classes
 
 
 def test_designs_lead_to_the_known_discriminants():

@@ -21,7 +21,6 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice._domain import Coded, OneHot
-from suffice.data import Memory
 from suffice.learners import ClosedForm
 from suffice.models import DiagonalGaussian, FullGaussian
 from suffice.models.moments import moments
@@ -129,22 +128,6 @@ def test_settings_of_the_classes_are_refused_at_once():
     assert model.predict(X).shape == (200,)
     with pytest.raises(ValueError, match="class_weight must be"):
         GaussianNB(class_weight="even").partial_fit(X, Y)
-
-
-def test_data_sets_are_checked_like_arrays():
-    tables = CategoricalNB().fit(Memory(np.array([["a"], ["b"], ["c"]]), np.array([0, 1, 1]), weight=[1, 1, 0]))
-    assert tables.categories_[0].tolist() == ["a", "b"]
-    for weight in ([-1.0] * 200, [np.nan] * 200):
-        with pytest.raises(ValueError, match="weights must be finite numbers of at least 0"):
-            Memory(X, Y, weight=weight)
-    with pytest.raises(ValueError, match="labels must not be NaN"):
-        Memory(X, np.where(Y, np.nan, 0.0))
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    model = GaussianNB().fit(Memory(frame, Y))
-    assert model.feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match=r"the data set's features are \['b', 'a'\], but \['a', 'b'\] were learned"):
-        model.partial_fit(Memory(frame[["b", "a"]], Y))
-    assert not hasattr(model.fit(Memory(X, Y)), "feature_names_in_")
 
 
 def test_the_origin_is_that_of_the_heavier_side():
