@@ -15,7 +15,7 @@ test: $(VENV)/.test
 
 test-browser: $(VENV)/.browser
 	.ci/chromium
-	$(BIN)/python -m pytest tests_browser
+	$(BIN)/python -m pytest -m browser tests/browser
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -25,15 +25,15 @@ check: $(VENV)/.check
 
 # All tables of the papers on the data sets at hand; a run that was stopped goes on where it was.
 DATA ?= $(if $(SUFFICE_DATA),$(SUFFICE_DATA),$(wildcard ../shared/data))
-RUN = $(BIN)/suffice bench run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(if $(DATA),--data $(DATA))
+RUN = $(BIN)/python -m papers run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(if $(DATA),--data $(DATA))
 
 bench: $(VENV)/.base
 	$(RUN) --out bench-results
-	$(BIN)/suffice bench report bench-results --docs docs/reproduction.md
+	$(BIN)/python -m papers report bench-results --docs docs/reproduction.md
 
 bench-quick: $(VENV)/.base
 	$(RUN) --quick --out bench-quick-results
-	$(BIN)/suffice bench report bench-quick-results
+	$(BIN)/python -m papers report bench-quick-results
 
 bench-accuracy: $(VENV)/.test
 	$(BIN)/python benchmarks/accuracy.py
