@@ -45,7 +45,9 @@ FEWEST_METHODS, FEWEST_SETS = 3, 5  # for a critical-difference figure
 Results = Mapping[Task, dict[str, Any]]
 
 
-def bench_page(tables: Sequence[Any], results: Results, times: Results, missing: Sequence[str] = ()) -> str:
+def bench_page(
+    tables: Sequence[Any], results: Results, times: Results, missing: Sequence[str] = (), age: str = ""
+) -> str:
     """The report on tables of papers as one HTML page.
 
     Parameters
@@ -56,6 +58,8 @@ def bench_page(tables: Sequence[Any], results: Results, times: Results, missing:
         What `Store.read` and `Store.read_times` return.
     missing : sequence of str
         A sentence for each data set that was not to be had.
+    age : str
+        A sentence on how many of the results are stale.
 
     Returns
     -------
@@ -65,7 +69,8 @@ def bench_page(tables: Sequence[Any], results: Results, times: Results, missing:
     found = {table.name: cells(table, results) for table in tables}
     parts = [_part(table, found[table.name], results, times) for table in tables]
     everything = [cell for table in tables for cell in found[table.name]]
-    lead = join([_verdict(everything, "the tables"), _key(), _missing(missing)])
+    aged = paragraph(age, quiet=True) if age else None
+    lead = join([_verdict(everything, "the tables"), aged, _key(), _missing(missing)])
     overview = Section("Overview", _overview(tables, found))
     return document("Tables of the papers, measured again", [overview, *parts], lead)
 

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from papers import agreement, reproduction
 from papers.bench_page import bench_page
 from papers.datasets import Library, MissingDataError
-from papers.runner import PaperTable, run
+from papers.runner import PaperTable, age, run
 from papers.store import Store
 from papers.tables import TABLES
 from suffice.report.console import check_writable, err, out, stop
@@ -41,8 +41,8 @@ def run_tables(
 ) -> None:
     """Measure tables, going on where an earlier run stopped, and show them beside the print."""
     wanted = _wanted(tables)
-    check_writable(folder / "results.jsonl")
     library = _library(data, online=not offline)
+    check_writable(folder / "results.jsonl")
     store, missing = run(wanted, folder, library, quick, jobs, err)
     _summary(wanted, store)
     for sentence in missing:
@@ -84,18 +84,21 @@ def report(
     folder: Annotated[Path, typer.Argument(help="Where results are kept.")],
     page: Annotated[Path | None, typer.Option("--page", help="The page to write; report.html in the folder.")] = None,
     docs: Annotated[Path | None, typer.Option("--docs", help="Also write a summary in Markdown here.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="A folder of Parquet files, to check results by.")] = None,
 ) -> None:
     """Write one page, self-contained, and a CSV of all cells, from results on disk."""
     check_writable(page, docs)
+    library = _library(data, online=False)
     if not (folder / "results.jsonl").exists() or not Store(folder).read():
         raise stop(f"there are no results in {folder}: run `python -m papers run` first")
     store = Store(folder)
     results, times = store.measured(), store.read_times()
     names = {task.table for task in results}
     tables = [t for t in TABLES.values() if t.name in names or set(getattr(t, "sources", ())) & names]
-    target = page or folder / "report.html"
-    write(target, bench_page(tables, results, times))
+    target, said = page or folder / "report.html", age([*TABLES.values()], store, library)
+    write(target, bench_page(tables, results, times, age=said))
     write(folder / "cells.csv", reproduction.as_csv(tables, results))
     if docs is not None:
-        write(docs, reproduction.document(tables, results, times))
+        write(docs, reproduction.document(tables, results, times, said))
+    out.print(said, highlight=False)
     out.print(f"page: {target}    cells: {folder / 'cells.csv'}", markup=False, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tomllib
 import warnings
@@ -78,6 +79,18 @@ class Library:
     def load(self, name: str) -> Dataset:
         """A data set, from the first place that has it."""
         return _load(self.folder, self.online, name)
+
+    def digest(self, name: str) -> str:
+        """A hash of a data set: of its file, or else of its rows."""
+        return _digest(self.folder, self.online, name)
+
+
+@cache
+def _digest(folder: Path | None, online: bool, name: str) -> str:
+    if folder is not None and (folder / f"{name}.parquet").is_file():
+        return hashlib.sha256((folder / f"{name}.parquet").read_bytes()).hexdigest()
+    data = _load(folder, online, name)
+    return hashlib.sha256(data.X.tobytes() + "\n".join([*data.names, *data.y]).encode()).hexdigest()
 
 
 @cache

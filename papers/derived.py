@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from papers.datasets import Library
+from papers.keys import key
 from papers.store import Task
 from papers.table import Column, rows_of
 from suffice.report.measures import Result
@@ -38,6 +39,10 @@ class Computed:
 
     def needs(self, task: Task) -> None:
         """No data set."""
+
+    def key(self, task: Task, library: Library) -> str:  # noqa: ARG002 - needs no data
+        """What the result of a task depends on, as a hash."""
+        return key(self.rows[task.dataset], task.split)
 
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:  # noqa: ARG002 - needs no data
         """Compute."""

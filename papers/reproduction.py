@@ -39,9 +39,9 @@ def as_csv(tables: Sequence[PaperTable], results: Results) -> str:
     return text.getvalue()
 
 
-def document(tables: Sequence[PaperTable], results: Results, times: Results) -> str:
-    """The page docs/reproduction.md."""
-    parts = [HEAD, _overview(tables, results, times), honesty(tables, results)]
+def document(tables: Sequence[PaperTable], results: Results, times: Results, age: str = "") -> str:
+    """The page docs/reproduction.md; `age` says how many of the results are stale."""
+    parts = [HEAD, f"{age}\n" if age else "", _overview(tables, results, times), honesty(tables, results)]
     parts += [_section(table, results) for table in tables]
     return "\n".join(part for part in parts if part)
 

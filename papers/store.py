@@ -22,7 +22,8 @@ class Task(NamedTuple):
 class Store:
     """A folder with `results.jsonl`, what was measured, and `times.jsonl`, how long it took.
 
-    Times are apart because they are never the same twice. A line that was cut short is dropped on opening, and a
+    Every result has the key of what it depends on: one whose key has changed is stale, and its new line goes to the
+    end. Times are apart because they are never the same twice. A line that was cut short is dropped on opening, and a
     result without its line is measured again.
     """
 
@@ -36,7 +37,11 @@ class Store:
 
     def read(self) -> dict[Task, dict[str, Any]]:
         """Every result by its task."""
-        return dict(_lines(self.results))
+        return {task: {k: v for k, v in row.items() if k != "key"} for task, row in _lines(self.results)}
+
+    def read_keys(self) -> dict[Task, str]:
+        """The key of every result."""
+        return {task: row.get("key", "") for task, row in _lines(self.results)}
 
     def read_times(self) -> dict[Task, dict[str, Any]]:
         """Seconds by task."""
@@ -47,9 +52,9 @@ class Store:
         times = self.read_times()
         return {task: {**result, "seconds": times.get(task, {})} for task, result in self.read().items()}
 
-    def append(self, task: Task, result: dict[str, Any], times: dict[str, float]) -> None:
+    def append(self, task: Task, key: str, result: dict[str, Any], times: dict[str, float]) -> None:
         """Add a result; its times go first, so that a result never lacks them."""
-        for path, line in ((self.times, times), (self.results, result)):
+        for path, line in ((self.times, times), (self.results, {"key": key, **result})):
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**task._asdict(), **line}, sort_keys=False) + "\n")
                 file.flush()

@@ -12,6 +12,7 @@ import numpy as np
 
 from papers import Array
 from papers.datasets import Library
+from papers.keys import key
 from papers.protocols import Splitter
 from papers.store import Task
 from suffice.report.dataset import Dataset
@@ -66,6 +67,12 @@ class Table:
     def data(self, name: str, library: Library) -> Dataset:
         """The rows of a data set as the paper has them."""
         return _prepared(self, name, library)
+
+    def key(self, task: Task, library: Library) -> str:
+        """What the result of a task depends on, as a hash."""
+        name, model = self.datasets[task.dataset], self.methods[task.method](task.split)
+        settings = (model, self.protocol, task.split, self.prepare, self.keep_wrong)
+        return key(*settings, name, library.digest(self.needs(task)))
 
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
         """Measure: what came out, and the seconds it took."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from typer.testing import CliRunner
 
 from papers.cli import app
@@ -34,3 +36,19 @@ def test_bench_on_names_that_do_not_exist(tmp_path):
 
 def test_tables_are_listed():
     assert "rc1-table2" in call("list")
+
+
+def test_stale_results_are_counted_and_measured_again(tmp_path):
+    words = ("run", "rc1-table2", "--quick", "--offline", "--out", tmp_path)
+    assert "are stale" not in call(*words)
+    results = tmp_path / "results.jsonl"
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    lines[0]["key"] = "of another version"
+    del lines[1]["key"]
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "2 of 3 results are stale." in call("report", tmp_path, "--docs", tmp_path / "doc.md")
+    for written in ("report.html", "doc.md"):
+        assert "2 of 3 results are stale." in (tmp_path / written).read_text()
+    assert "2 results are stale (settings, data or version have changed): they are measured again" in call(*words)
+    assert "0 of 3 results are stale." in call("report", tmp_path)
+    assert len(results.read_text().splitlines()) == 5

@@ -175,7 +175,7 @@ def test_exponents_come_from_times_and_results_hold_none(tmp_path, monkeypatch):
     table = TABLES["dtc-table4.7"]
     task = Task(table.name, "MPM", "computed", 0)
     store = Store(tmp_path)
-    store.append(task, *table.run(task, Library()))
+    store.append(task, table.key(task, Library()), *table.run(task, Library()))
     assert store.read() == {task: {}}
     assert set(store.read_times()[task]) == {"fit", "5", "10"}
     known = {task: {"seconds": {"fit": 9.0, "10": 0.001, "20": 0.008, "40": 0.064}}}

@@ -214,9 +214,10 @@ def test_a_damaged_line_is_measured_again(tmp_path):
 
 def test_the_store_keeps_times_apart(tmp_path):
     store = Store(tmp_path)
-    store.append(Task("t", "d", "m", 0), {"error": 0.5}, {"fit": 1.0})
+    store.append(Task("t", "d", "m", 0), "a key", {"error": 0.5}, {"fit": 1.0})
     assert store.read() == {Task("t", "d", "m", 0): {"error": 0.5}}
     assert "fit" not in json.loads(store.results.read_text())
+    assert store.read_keys() == {Task("t", "d", "m", 0): "a key"}
     assert store.read_times()[Task("t", "d", "m", 0)] == {"fit": 1.0}
 
 
