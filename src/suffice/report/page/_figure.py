@@ -7,6 +7,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from suffice._extras import optional
 from suffice.report.page._html import Html, join, slug, tag
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def figure(drawn: Figure, name: str, title: str) -> Html:
     title : str
         What the figure shows, for those who hear it.
     """
-    import matplotlib as mpl
-
+    mpl = optional("matplotlib", "plot")
     text = StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "suffice"}):
         drawn.savefig(text, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
