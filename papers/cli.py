@@ -49,7 +49,8 @@ def run_tables(
         err.print(f"missing: {sentence}", markup=False, highlight=False)
     if missing:
         err.print(f"{len(missing)} data sets are missing; everything else was measured.", highlight=False)
-    out.print(f"results: {store.results}    next: python -m papers report {folder}", markup=False, highlight=False)
+    command = f"python -m papers report {folder}" + (f" --data {data}" if data else "")
+    out.print(f"results: {store.results}    next: {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _library(folder: Path | None, online: bool) -> Library:
@@ -100,5 +101,5 @@ def report(
     write(folder / "cells.csv", reproduction.as_csv(tables, results))
     if docs is not None:
         write(docs, reproduction.document(tables, results, times, said))
-    out.print(said, highlight=False)
+    out.print(said, highlight=False, soft_wrap=True)
     out.print(f"page: {target}    cells: {folder / 'cells.csv'}", markup=False, highlight=False)
