@@ -15,7 +15,7 @@ test: $(VENV)/.test
 
 test-browser: $(VENV)/.browser
 	.ci/chromium
-	$(BIN)/python -m pytest tests_browser
+	$(BIN)/python -m pytest -m browser tests/browser
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -23,17 +23,19 @@ check: $(VENV)/.check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# All tables of the papers on the data sets at hand; a run that was stopped goes on where it was.
+# All tables of the papers on the data sets at hand; a run that was stopped goes on where it was, and measures again
+# what settings, data or the version have changed for.
 DATA ?= $(if $(SUFFICE_DATA),$(SUFFICE_DATA),$(wildcard ../shared/data))
-RUN = $(BIN)/suffice bench run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(if $(DATA),--data $(DATA))
+AT = $(if $(DATA),--data $(DATA))
+RUN = $(BIN)/python -m papers run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(AT)
 
 bench: $(VENV)/.base
 	$(RUN) --out bench-results
-	$(BIN)/suffice bench report bench-results --docs docs/reproduction.md
+	$(BIN)/python -m papers report bench-results $(AT) --docs docs/reproduction.md
 
 bench-quick: $(VENV)/.base
 	$(RUN) --quick --out bench-quick-results
-	$(BIN)/suffice bench report bench-quick-results
+	$(BIN)/python -m papers report bench-quick-results $(AT)
 
 bench-accuracy: $(VENV)/.test
 	$(BIN)/python benchmarks/accuracy.py
@@ -61,7 +63,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .[cli]
 	@touch $@
 
 $(VENV)/.%: pyproject.toml | $(VENV)/bin/python

@@ -1,5 +1,18 @@
-"""`python -m suffice` is the command `suffice`."""
+"""The command `suffice`, also as `python -m suffice`."""
 
-from suffice.cli import app
+import sys
 
-app()
+
+def main() -> None:
+    """Run the command, or say what to install for it."""
+    try:
+        from suffice.cli import app
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "suffice":
+            raise
+        sys.exit(f'the command suffice needs {error.name}: pip install "suffice[cli]"')
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from suffice._vector import Array
@@ -61,9 +62,10 @@ def columns(groups: Any, names: Any) -> tuple[list[Array], tuple[str, ...]]:
             "the scores of methods with rows of their own must be a list, one entry for each method: "
             "list(scores.T) for a table whose columns are the methods"
         )
-    if isinstance(groups, Mapping) or hasattr(groups, "columns"):
-        names = list(groups.keys() if isinstance(groups, Mapping) else groups.columns) if names is None else names
-        groups = groups.values() if isinstance(groups, Mapping) else np.asarray(groups).T
+    by_name = _by_name(groups)
+    if by_name is not None:
+        names = list(by_name) if names is None else names
+        groups = by_name.values()
     groups = list(groups) if isinstance(groups, Iterable) else []
     if len(groups) < 2:
         raise ValueError(f"a comparison needs at least 2 methods, got {len(groups)}")
@@ -71,10 +73,24 @@ def columns(groups: Any, names: Any) -> tuple[list[Array], tuple[str, ...]]:
     return [sample(s, f"the scores of {name}") for s, name in zip(groups, names, strict=True)], names
 
 
+def _by_name(scores: Any) -> Mapping[Any, Any] | None:
+    """Scores by method, of a dict or of the columns of a data frame, pandas, polars or Arrow; None of anything else."""
+    if isinstance(scores, Mapping):
+        return scores
+    try:
+        frame = nw.from_native(scores, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"names must differ from each other: {error}") from error
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return {column.name: column.to_numpy() for column in frame.iter_columns()}
+
+
 def table(scores: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
     """Scores (n, k) of k methods on the same n rows, and the labels of the methods."""
-    if isinstance(scores, Mapping) or hasattr(scores, "columns"):
-        lists, names = columns(scores, names)
+    by_name = _by_name(scores)
+    if by_name is not None:
+        lists, names = columns(by_name, names)
         if len({len(column) for column in lists}) > 1:
             raise ValueError(f"all methods need the same rows, got {[len(column) for column in lists]} scores")
         return np.column_stack(lists), names

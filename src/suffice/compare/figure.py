@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suffice._extras import optional
 from suffice.compare._result import Family
 
 if TYPE_CHECKING:
@@ -46,12 +47,11 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
     """
     if not isinstance(result, Family):
         raise ValueError(f"the figure is drawn from the result of nemenyi, say, got a {type(result).__name__}")
-    from matplotlib.figure import Figure  # here: importing it takes longer than all else
-
     bars = [group for group in result.groups if len(group) > 1]
     lines = len(bars) + 0.6 + (len(result.averages) + 1) // 2
     top = 1.2 if result.critical_difference is None else 2.2  # lines above the axis
-    figure = Figure(figsize=(width, STEP * (lines + top + 1.4)), layout="constrained")
+    size = (width, STEP * (lines + top + 1.4))
+    figure: Figure = optional("matplotlib.figure", "plot").Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     left, right = _axis(axes, result, lines, top)
     for i, group in enumerate(bars):

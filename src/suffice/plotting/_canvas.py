@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suffice._extras import optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,9 +30,7 @@ def canvas(ax: Axes | None, width: float = 7.4, height: float = 4.4) -> tuple[Fi
         if not hasattr(ax, "plot") or not hasattr(ax, "figure"):
             raise ValueError(f"ax must be matplotlib axes or None, got a {type(ax).__name__}")
         return ax.figure.figure, ax  # a part of a figure knows the whole
-    from matplotlib.figure import Figure  # here: importing it takes longer than all else
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure: Figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 

@@ -1,1 +1,0 @@
-"""Experiments: data sets, honest protocols, the tables of the papers, and reports."""

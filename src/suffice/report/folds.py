@@ -1,0 +1,38 @@
+"""Which rows are learned from and which are asked about, the same for every method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from suffice._vector import Array
+
+
+class Split(NamedTuple):
+    """Rows to learn from and rows to ask about."""
+
+    train: Array
+    test: Array
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Cross-validation, stratified and shuffled: every row is asked about once in each run of `n` folds."""
+
+    n: int = 10
+    runs: int = 1
+    seed: int = 0
+
+    @property
+    def repeats(self) -> int:
+        """Folds of all runs."""
+        return self.n * self.runs
+
+    def split(self, y: Array, number: int) -> Split:
+        """The split of that number."""
+        run, fold = divmod(number, self.n)
+        folds = StratifiedKFold(self.n, shuffle=True, random_state=self.seed + run)
+        return Split(*list(folds.split(np.zeros((len(y), 1)), y))[fold])

@@ -1,0 +1,82 @@
+"""What is measured of a fitted classifier."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from suffice._vector import Array
+from suffice.report.dataset import Dataset
+from suffice.report.folds import Split
+
+Result = dict[str, Any]
+
+FLOOR = 1e-15  # of a probability in the log loss
+BINS = 10  # of the reliability diagram and the calibration error
+
+
+def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -> tuple[Result, dict[str, float]]:
+    """Learn from one part of the rows and ask about the other; a method that cannot learn from them has failed."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits that are reported as results
+        warnings.filterwarnings("error", "Training interrupted by user")  # which a neural network makes of Ctrl-C
+        try:
+            model.fit(data.X[split.train], data.y[split.train])
+            fitted = time.perf_counter()
+            result = measure(model, data, split, keep_wrong)
+        except UserWarning as interrupted:
+            raise KeyboardInterrupt from interrupted
+        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
+    last = model[-1] if hasattr(model, "steps") else model
+    seconds = getattr(last, "seconds_", {})  # what a method knows of its own time, as that of its last fit in a search
+    return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted, **seconds}
+
+
+def measure(model: Any, data: Dataset, split: Split, keep_wrong: bool = False) -> Result:
+    """Errors on both parts; log loss, calibration error and reliability of the rows asked about; curves of learning."""
+    truth = data.y[split.test]
+    said = np.asarray(model.predict(data.X[split.test]), dtype=str)
+    result: Result = {"error": float(np.mean(said != truth))}
+    if len(split.train) != len(split.test):
+        at_home = np.asarray(model.predict(data.X[split.train]), dtype=str)
+        result["train_error"] = float(np.mean(at_home != data.y[split.train]))
+    if hasattr(model, "predict_proba"):
+        result.update(of_probabilities(model.predict_proba(data.X[split.test]), np.asarray(model.classes_, str), truth))
+    last = model[-1] if hasattr(model, "steps") else model
+    history = getattr(last, "history_", None)
+    if history:
+        result["curves"] = {name: [round(v, 10) for v in history[name]] for name in ("error", "soft_error", "log_loss")}
+        result["iterations"] = int(last.n_iter_)
+    if hasattr(last, "best_params_"):
+        result["chosen"] = {name: value for name, value in last.best_params_.items() if np.isscalar(value)}
+    if keep_wrong:
+        result["wrong"] = split.test[said != truth].tolist()
+    return result
+
+
+def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
+    """Log loss, Brier score, calibration error and reliability of probabilities (n, k).
+
+    >>> got = of_probabilities(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array(["a", "b"]), np.array(["a", "a"]))
+    >>> round(got["log_loss"], 3), got["reliability"]
+    (0.857, [[1, 0.8, 0.0], [1, 0.9, 1.0]])
+    """
+    order = np.argsort(classes)
+    at = order[np.minimum(np.searchsorted(classes[order], truth), len(classes) - 1)]
+    known = classes[at] == truth  # a class that was not learned has no probability
+    of_truth = np.where(known, p[np.arange(len(p)), at], 0.0)
+    top, right = p.max(axis=1), classes[p.argmax(axis=1)] == truth
+    bins = np.minimum((BINS * top).astype(int), BINS - 1)
+    parts = [(int((bins == b).sum()), float(top[bins == b].mean()), float(right[bins == b].mean())) for b in set(bins)]
+    brier = (p**2).sum(axis=1) - 2 * of_truth + 1
+    return {
+        "log_loss": float(-np.log(np.clip(of_truth, FLOOR, 1)).mean()),
+        "brier": float(brier.mean()),
+        "calibration_error": float(sum(n * abs(a - b) for n, a, b in parts) / len(p)),
+        "reliability": [[n, round(a, 6), round(b, 6)] for n, a, b in sorted(parts, key=lambda part: part[1])],
+    }

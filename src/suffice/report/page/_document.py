@@ -1,0 +1,136 @@
+"""The whole page: one file without anything from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from suffice.report.page._html import Html, join, slug, tag
+
+
+class Section(NamedTuple):
+    """A part of the page that folds, with its entry in the table of contents; `badge` stands beside its title."""
+
+    title: str
+    body: Html
+    name: str = ""  # its anchor, or else made from the title
+    badge: Html = Html()
+
+
+def document(
+    title: str,
+    sections: Sequence[Section],
+    lead: Html | None = None,
+    filter_label: str = "Filter data sets",
+    only_off: bool = True,
+) -> str:
+    """A page as one string.
+
+    Parameters
+    ----------
+    title : str
+        Of the page and of its tab.
+    sections : sequence of Section
+        Each folds and has its line in the table of contents.
+    lead : Html, optional
+        What stands between title and sections.
+    filter_label : str, default="Filter data sets"
+        What the box for text filters: the rows of all tables, by their first cell; "" leaves the box out.
+    only_off : bool, default=True
+        Whether there is a box "only cells that are off".
+    """
+    anchors = _anchors(sections)
+    parts = [_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)]
+    content = tag("main", tag("header", tag("h1", title), lead, class_="lead"), *parts, id="content")
+    body = join(
+        [
+            tag("a", "Skip to the content", href="#content", class_="skip"),
+            _controls(filter_label, only_off),
+            tag("div", _contents(sections, anchors), content, class_="page"),
+            tag("script", Html(_asset("page.js"))),
+        ]
+    )
+    html = tag("html", _head(title), tag("body", body), lang="en")
+    return "<!DOCTYPE html>\n" + str.__str__(html) + "\n"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("suffice.report.page") / name).read_text(encoding="utf-8")
+
+
+def _head(title: str) -> Html:
+    # the only script that may run is the one with this hash
+    script = b64encode(sha256(_asset("page.js").encode()).digest()).decode()
+    rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=rules),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Html(_asset("page.css"))),
+    )
+
+
+def _anchors(sections: Sequence[Section]) -> list[str]:
+    """A different anchor for each section."""
+    found: list[str] = []
+    for section in sections:
+        wanted = slug(section.name or section.title)
+        taken = sum(anchor == wanted or anchor.startswith(f"{wanted}--") for anchor in found)
+        found.append(f"{wanted}--{taken + 1}" if taken or wanted == "content" else wanted)
+    return found
+
+
+def _section(section: Section, anchor: str) -> Html:
+    summary = tag("summary", tag("h2", section.title), section.badge or None)
+    return tag("details", summary, tag("div", section.body, class_="body"), id=anchor, class_="part", open=True)
+
+
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> Html:
+    lines = [
+        tag("li", tag("a", section.title, href=f"#{anchor}")) for section, anchor in zip(sections, anchors, strict=True)
+    ]
+    return tag("nav", tag("details", tag("summary", "Contents"), tag("ol", *lines), open=True), aria_label="Contents")
+
+
+def _controls(filter_label: str, only_off: bool) -> Html:
+    box = tag("input", type="search", id="filter", placeholder=filter_label, aria_label=filter_label)
+    off = tag("label", tag("input", type="checkbox", id="only-off"), tag("span", "only cells that are off"))
+    return tag(
+        "div",
+        box if filter_label else None,
+        off if only_off else None,
+        tag("span", class_="space"),
+        tag("button", "Expand all", type="button", id="expand"),
+        tag("button", "Collapse all", type="button", id="collapse"),
+        tag("button", "Dark", type="button", id="theme"),
+        class_="controls",
+        role="toolbar",
+        aria_label="View",
+    )
+
+
+def write(path: Path | str, html: str) -> Path:
+    """Write a page at once or not at all: a reader never meets half of it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(html)
+        Path(name).chmod(0o644)  # a temporary file is for its owner only
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
