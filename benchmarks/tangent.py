@@ -16,12 +16,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.linalg import sqrtm
+from suffice.models.tangent import linear_bayes, minimax
 from threadpoolctl import threadpool_limits
 
 from suffice._domain import OneHot
 from suffice.models.moments import moments
 from suffice.models.pencil import Pencil
-from suffice.models.tangent import linear_bayes, minimax
 
 
 def problem(d, seed=0):

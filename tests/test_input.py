@@ -277,7 +277,7 @@ def test_tables_of_numbers(kind, wrap):
 def test_missing_numbers_in_frames():
     holes = pl.DataFrame({"p": [1.0, None, 2.0, 5.0, 4.0], "q": [1, 2, 3, None, 5]})
     model = GaussianNB().fit(holes, [0, 0, 0, 1, 1])
-    assert model.statistics_.count.tolist() == [[2, 3], [2, 1]]
+    assert model.statistics_.sums.count.tolist() == [[2, 3], [2, 1]]
 
 
 def test_labels_of_any_kind():

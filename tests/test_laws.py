@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from suffice._domain import OneHot
+from suffice._labels import OneHot
 from suffice.data import Memory
 from suffice.learners import Observed
 from tests.zoo import every
@@ -27,13 +27,11 @@ classes = st.integers(2, 5)
 
 def arrays(s):
     """The numbers of a vector, on its domain."""
-    out = []
-    s.map(lambda value: out.append(np.ravel(value)))
-    return np.concatenate(out)
+    return np.concatenate([np.ravel(leaf) for leaf in s.leaves()])
 
 
 def assert_same_sums(a, b, scale, rtol=1e-12):
-    a, b = a.meet(b)
+    a, b = a.align(b)
     assert_allclose(arrays(a), arrays(b), rtol=rtol, atol=rtol * scale)
 
 
@@ -98,7 +96,7 @@ def test_batches_do_not_matter(entry, seed):
     one = entry.estimator().fit(Memory(X, y))
     many = entry.estimator().fit(Memory(X, y, batch_size=-(-len(y) // 17)))
     same(one, many, X, entry.tolerance)
-    parts = Memory(entry.encode(X), y).parts([1 / 5] * 5, seed)
+    parts = Memory(entry.encode(X), y).pieces(5, seed)
     whole = entry.model().statistics(entry.encode(X), OneHot.of(y))
     first, *rest = (part.sum(Observed(entry.model())) for part in parts)
     assert_same_sums(whole, sum(rest, first), size(whole))
@@ -118,7 +116,7 @@ def test_closed_form_equals_the_oracle(entry, seed, d, k):
 def test_parameters_exist_on_good_data(entry, seed, d, k):
     X, y = entry.draw(seed, d=d, k=k)
     s = entry.model().statistics(entry.encode(X), OneHot.of(y))
-    assert arrays(entry.model().resolve(s).valid(s)).all()
+    assert arrays(entry.model().resolve(s).attempt(s).valid).all()
 
 
 @every(lambda entry: entry.adds)
@@ -195,10 +193,9 @@ def test_a_missing_value_leaves_its_column_out(entry, seed, column):
     holes = np.where(rows[:, None] & (np.arange(3) == column), np.nan, X.astype(holes.dtype))
     learned = entry.estimator().fit(holes, y).statistics_
     complete = entry.estimator().fit(X[~rows], y[~rows]).statistics_
-    blocks = [name for name in ("count", "first", "second") if hasattr(learned, name)]
-    learned, complete = learned.meet(complete)
-    for name in blocks:
-        assert_allclose(getattr(learned, name)[:, column], getattr(complete, name)[:, column], atol=1e-9)
+    learned, complete = learned.align(complete)
+    for name in ("count", "first", "second") if hasattr(learned.sums, "second") else ():
+        assert_allclose(getattr(learned.sums, name)[:, column], getattr(complete.sums, name)[:, column], atol=1e-9)
 
 
 @every()

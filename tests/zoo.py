@@ -27,12 +27,13 @@ from suffice import (
     LogisticRegression,
     MinimaxProbabilityMachine,
     MinimumErrorMPM,
+    ModelClassifier,
     QuadraticDiscriminantAnalysis,
     QuasiBayes,
     ScatterDiscriminant,
 )
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
-from tests.toy import Of, Unit
+from tests.toy import Unit
 
 Oracle = Callable[[Any, Any, Any], Any]
 
@@ -61,7 +62,7 @@ class Entry:
         return self.prototype._model()
 
     def encode(self, X):
-        return self.prototype._encode(X)
+        return self.model().encoder(X)
 
     def draw(self, seed, n=60, d=3, k=3):
         """Rows of k overlapping classes, every class with at least 8 of them."""
@@ -226,7 +227,7 @@ ZOO = [
     Entry("designed", DesignedDiscriminant(Ratio()), tolerance=1e-6),
     Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr")),
     Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, anchor=0, stop=None)), tolerance=1e-6),
-    Entry("toy", Of(Unit()), nearest_means, units=False),
+    Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
 ]
 
 

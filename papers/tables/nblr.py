@@ -20,8 +20,16 @@ from papers import Array
 from papers.protocols import ClassFolds
 from papers.table import Build, Column, Table, mean
 from suffice.data import Data
-from suffice.learners import ClosedForm, Fit, GradientDescent, Newton, Observed
-from suffice.models import DiagonalGaussian, Model, Moments, Softmax
+from suffice.learners import Fit, GradientDescent, Newton, Observed
+from suffice.models import (
+    Contests,
+    DiagonalGaussian,
+    Model,
+    Moments,
+    Softmax,
+    Statistics,
+    TiedDiagonalGaussian,
+)
 from suffice.report.dataset import Dataset
 
 SETS = {
@@ -49,46 +57,39 @@ SETS = {
 }
 
 
-class TotalGaussian(DiagonalGaussian):
+class TotalGaussian(TiedDiagonalGaussian):
     """One variance a feature, that of all rows whatever their class: the print's, not the one of the model."""
 
-    def _pooled(self, s: Moments) -> tuple[Array, Array, Array]:
-        total = s.total()
+    def pooled(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
+        """Of all rows as one class."""
+        total = s.sums.total()
         return total.scatter(), total.second, total.count
 
 
 class FilledGaussian(DiagonalGaussian):
     """A variance a class and feature; where a class has none, that of all rows. The paper does not say what it does."""
 
-    def _variance(self, s: Moments) -> tuple[Array, Array]:
-        variance, exists = super()._variance(s)
-        total = s.total()
+    def variance(self, s: Statistics[Moments]) -> tuple[Array, Array]:
+        """The model's, or that of all rows."""
+        variance, exists = super().variance(s)
+        total = s.sums.total()
         every = total.scatter() / np.maximum(total.count, 1e-300)
         return np.where(exists & (variance > 0), variance, every), exists | (every > 0)
 
 
-class TotalNB(suffice.GaussianNB):
+def nb_gnb() -> suffice.ModelClassifier:
     """NB-GNB of the print."""
-
-    def _model(self) -> DiagonalGaussian:
-        given = super()._model()
-        return TotalGaussian(True, given.prior, given.class_prior, given.names)
+    return suffice.ModelClassifier(TotalGaussian())
 
 
-class FilledNB(suffice.GaussianNB):
+def lr_gnb(scheme: str) -> suffice.ModelClassifier:
+    """LR-GNB of the print, each class against the rest or every pair."""
+    return suffice.ModelClassifier(Contests.of(Softmax(TotalGaussian()), scheme))
+
+
+def filled_nb() -> suffice.ModelClassifier:
     """NB of the print."""
-
-    def _model(self) -> DiagonalGaussian:
-        given = super()._model()
-        return FilledGaussian(False, given.prior, given.class_prior, given.names)
-
-
-class TotalLR(suffice.LogisticRegression):
-    """LR-GNB of the print."""
-
-    def _model(self) -> Softmax:
-        given = super()._model().gaussian
-        return Softmax(TotalGaussian(True, given.prior, given.class_prior, given.names))
+    return suffice.ModelClassifier(FilledGaussian())
 
 
 class SummedDescent(GradientDescent):
@@ -145,15 +146,14 @@ def accuracy(method: str) -> Column:
     return Column(method, value, 2, 1.0)
 
 
-LR_GNB = TotalLR(prior=None, learner=ClosedForm())
 GRAD = SummedDescent(rate=0.001, max_iter=200, stop="change", init="zero")
 LR_GRAD = suffice.LogisticRegression(prior=None, learner=GRAD)
 LR_HESS = suffice.LogisticRegression(prior=None, learner=Newton(l2=0.0, max_iter=25), multi_class="ovr")
 METHODS: dict[str, Build] = {
-    "NB": lambda _: ByKind(FilledNB(prior=None), suffice.CategoricalNB()),
-    "NB-GNB": linear(TotalNB(prior=None)),
-    "LR-GNB": linear(clone(LR_GNB).set_params(multi_class="ovr")),
-    "LR-GNB(OVO)": linear(clone(LR_GNB).set_params(multi_class="ovo")),
+    "NB": lambda _: ByKind(filled_nb(), suffice.CategoricalNB()),
+    "NB-GNB": linear(nb_gnb()),
+    "LR-GNB": linear(lr_gnb("ovr")),
+    "LR-GNB(OVO)": linear(lr_gnb("ovo")),
     "LR-GRAD": linear(clone(LR_GRAD).set_params(multi_class="ovr")),
     "LR-GRAD(OVO)": linear(OneVsOneClassifier(LR_GRAD)),
     "LR-HESS": linear(LR_HESS),

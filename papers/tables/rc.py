@@ -13,8 +13,7 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 import suffice
 from papers import Array
 from papers.table import Build
-from suffice.models import FullGaussian, Moments
-from suffice.models.natural import Quadratic, project_log
+from suffice.models import FullGaussian, Moments, Quadratic, Statistics, project_log
 from suffice.report.dataset import Dataset
 
 SETS = {
@@ -115,13 +114,15 @@ def lr(learner: Any, **prior: Any) -> Build:
 
 def printed_qda(learner: Any, **prior: Any) -> Build:
     """Quadratic discriminant analysis with the gradient as printed."""
-    return lambda _: standardised(PrintedQDA(learner=learner, **(prior or ML)))
+    believed = prior.get("prior") or suffice.GaussianPrior(0.0, 0.0)
+    model = PrintedGaussian(believed, class_prior=prior.get("class_prior"))
+    return lambda _: standardised(suffice.ModelClassifier(model, learner=learner))
 
 
 class PrintedGaussian(FullGaussian):
     """QDA with the gradient as printed: the trace of the covariance in the place of the covariance, no intercept."""
 
-    def gradient(self, s: Moments, eta: Quadratic) -> Quadratic:
+    def gradient(self, s: Statistics[Moments], eta: Quadratic) -> Quadratic:
         """The right one, and what the print has instead."""
         right = super().gradient(s, eta)
         _, covariance = eta.moments()
@@ -135,11 +136,3 @@ class PrintedGaussian(FullGaussian):
         variance = np.maximum(np.where(precision > 0, 1 / precision, 0.0), 1e-2)
         square = np.einsum("kij,kj,klj->kil", axes, -0.5 / variance, axes)
         return replace(eta, intercept=project_log(eta.intercept[None])[0], square=square)
-
-
-class PrintedQDA(suffice.QuadraticDiscriminantAnalysis):
-    """The descent that the papers compare with."""
-
-    def _model(self) -> PrintedGaussian:
-        model = super()._model()
-        return PrintedGaussian(model.tied, model.prior, model.class_prior, model.names)

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from papers.protocols import WholeSet
 from papers.table import Build, Column, Table
 from papers.tables.rc import MAP_MOMENTS, MAP_TABLES, bins, categorical, lr, qda
-from papers.tables.rc1 import RandomDescent, from_random, least, random_rc, start
+from papers.tables.rc1 import from_random, least, random_gd, random_rc, start
 from suffice.learners import GradientDescent, RiskCalibration
 from suffice.report.dataset import Dataset
 
@@ -101,7 +101,7 @@ TABLES = (
         "logistic regression from a random start",
         {
             "rc": from_random(lambda seed: random_rc(seed, 128)),
-            "gd": from_random(lambda seed: RandomDescent(seed, 128)),
+            "gd": from_random(lambda seed: random_gd(seed, 128)),
         },
         pca512,
         512,

@@ -4,6 +4,7 @@ A data set is read as a sum, a model is a function of that sum, and learning is 
 be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
 """
 
+from suffice._classifier import ModelClassifier
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
@@ -38,6 +39,7 @@ __all__ = [
     "LogisticRegression",
     "MinimaxProbabilityMachine",
     "MinimumErrorMPM",
+    "ModelClassifier",
     "NoTangentPlaneWarning",
     "QuadraticDiscriminantAnalysis",
     "QuasiBayes",

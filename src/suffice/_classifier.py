@@ -13,23 +13,22 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
-    assert_all_finite,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
-from suffice._domain import OneHot, unite
+from suffice._answers import Answer, Asked, MostProbable, log_odds
+from suffice._labels import OneHot, check_labels, unite
+from suffice._notice import emit
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
 from suffice.data import Data, Memory
-from suffice.data.memory import row_slices
-from suffice.learners import ClosedForm, Fit, Observed
+from suffice.learners import ClosedForm, Fit, Learner, Observed
+from suffice.learners._base import begin
 from suffice.models import Model, Statistics
 
 
@@ -44,7 +43,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     learner: Any
     class_weight: Any
 
-    statistics_: Statistics
+    statistics_: Statistics[Any]
     _learned: Fit | None
     _declared: Array  # classes that are kept without rows
 
@@ -52,22 +51,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _model(self) -> Model[Any, Any]:
         """The model that the hyper-parameters describe."""
 
-    @abstractmethod
-    def _encode(self, X: Any) -> Any:
-        """Features as the model takes them, from an array or a data frame."""
-
     def _learner(self) -> Any:
         learner = self._default_learner() if self.learner is None else self.learner
         if isinstance(learner, type) or not hasattr(learner, "learn"):
             raise ValueError(f"learner must be None or an instance of one of suffice.learners, got {learner!r}")
         return learner
 
-    def _default_learner(self) -> Any:
+    def _default_learner(self) -> Learner:
         return ClosedForm()
-
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(names.tolist())
 
     # Learning
 
@@ -85,15 +76,22 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """
         with _all_or_nothing(self):
             self._declared = np.empty(0)
-            data, learner = self._read(X, y, sample_weight, reset=True), self._learner()
+            learner = self._learner()
+            model, data = begin(self._model(), self._read(X, y, sample_weight, reset=True))
             if hasattr(learner, "close"):
-                s = _of_two_classes(self, data.sum(Observed(self._model())))
-                return self._adopt(s, self._close(s))
-            if self._weighs_classes():
-                s = _of_two_classes(self, data.sum(Observed(self._model())))
-                data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
-            learned = learner.learn(self._model(), data)
-            return self._adopt(_of_two_classes(self, learned.statistics), learned)
+                s = _of_two_classes(self, data.sum(Observed(model)))
+                learned = self._close(s)
+            else:
+                if self._weighs_classes():
+                    s = _of_two_classes(self, data.sum(Observed(model)))
+                    data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
+                learned = learner.learn(model, data)
+                s = _of_two_classes(self, learned.statistics)
+            self._adopt(s, learned)
+            if isinstance(X, Data):
+                self._take_names()
+            self._say(learned)
+            return self
 
     @available_if(_adds_up)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -109,7 +107,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with _all_or_nothing(self):
             first = not hasattr(self, "statistics_")
             self._declared = np.empty(0) if first else self._declared
-            s = self._read(X, y, sample_weight, reset=first).sum(Observed(self._model()))
+            s = self._sum(X, y, sample_weight, reset=first)
             if classes is not None:
                 declared = np.unique(classes)
                 together = unite(declared, s.domain.classes, "class labels")
@@ -117,8 +115,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
                     raise ValueError(f"y has the classes {strange}, which are not among `classes`")
                 self._declared = declared
-                s = s.onto(replace(s.domain, classes=together))
-            return self._adopt(s if first else self.statistics_ + s)
+                s = s.with_classes(together)
+            self._adopt(s if first else self.statistics_ + s)
+            if isinstance(X, Data):
+                self._take_names()
+            return self
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
@@ -136,6 +137,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         both: Self = copy.copy(self).merge(other)
         return both
 
+    def __radd__(self, other: Any) -> Self:
+        if isinstance(other, int) and other == 0:  # where `sum` begins
+            return self
+        return NotImplemented
+
     @available_if(_adds_up)
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take back rows that were learned; the result is that of learning all others.
@@ -145,12 +151,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         among those learned is otherwise the caller's to know.
         """
         check_is_fitted(self)
-        gone = self._read(X, y, sample_weight, reset=False).sum(Observed(self._model()))
-        left = self.statistics_.without(gone)
-        left = left.onto(replace(left.domain, classes=unite(left.domain.classes, self._declared)))
-        return self._adopt(left, None if self._learned is None else self._close(left))
+        left = self.statistics_.without(self._sum(X, y, sample_weight, reset=False))
+        left = left.with_classes(unite(left.domain.classes, self._declared))
+        self._adopt(left, None if self._learned is None else self._close(left))
+        if self._learned is not None:
+            self._say(self._learned)
+        return self
 
-    def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
+    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
         """Take statistics over, if the settings of the classes suit them; parameters may follow later."""
         self._class_weights(s)
         given: Any = getattr(self, "class_prior", None)
@@ -160,7 +168,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = s.domain.width
         return self
 
-    def _close(self, s: Statistics) -> Fit:
+    def _close(self, s: Statistics[Any]) -> Fit:
         fit: Fit = self._learner().close(self._model(), s.by_class(self._class_weights(s)))
         return fit
 
@@ -169,12 +177,17 @@ class Classifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._learned is None:
             self._learned = self._close(self.statistics_)
+            self._say(self._learned)
         return self._learned
+
+    def _say(self, fit: Fit) -> None:
+        """Emit what learning has to say."""
+        emit(fit.warnings)
 
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None
 
-    def _class_weights(self, s: Statistics) -> Array:
+    def _class_weights(self, s: Statistics[Any]) -> Array:
         """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""
         given, classes = self.class_weight, s.domain.classes
         if given is None:
@@ -191,18 +204,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     # Reading
 
+    def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Statistics[Any]:
+        """S(X, Y) of some input."""
+        model, data = begin(self._model(), self._read(X, y, sample_weight, reset))
+        return data.sum(Observed(model))
+
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
-        """Input as a data set of encoded features and labels."""
+        """Input as a data set."""
         if isinstance(X, Data):
             if y is not None or sample_weight is not None:
                 raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
-            self._check_names(X.names, reset)
-            return X.map(self._encode)
+            return X
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        if not _num_samples(X):
-            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
-        y = column_or_1d(y, warn=True)
+        self._check_rows(X)
+        y = check_labels(y)
         check_consistent_length(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.all():
@@ -210,49 +226,52 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if not len(rows):  # which newer versions of scikit-learn have said by now
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
-        features = self._features(X, reset)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        return Memory(features, OneHot.of(y, weight))
+        return Memory(self._features(X, reset), OneHot.of(y, weight))
 
-    def _check_names(self, names: tuple[str, ...] | None, reset: bool) -> None:
+    def _take_names(self) -> None:
         """What scikit-learn does for arrays and frames, for the feature names of a data set."""
-        if not reset and names is not None and self._names() not in (None, names):
-            raise ValueError(f"the data set's features are {list(names)}, but {list(self._names() or ())} were learned")
-        if reset and names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif reset and hasattr(self, "feature_names_in_"):
+        names = self.statistics_.domain.names
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _check_rows(self, X: Any) -> None:
+        if not _num_samples(X):
+            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
 
     def _features(self, X: Any, reset: bool) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
-        encoded = self._encode(X)
+        encoded = self._model().encoder(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
 
     # Predicting
 
-    def _log_joint(self, X: Any) -> Array:
+    def _ask(self, X: Any, answer: Answer) -> Any:
+        """An answer for every row, in the form in which the rows are."""
         fit = self._fit_result()
-        X = self._features(X, reset=False)
-        return np.concatenate([fit.model.log_joint(X[rows], fit.parameters) for rows in row_slices(X)])
+        asked = Asked(fit.model, fit.parameters, answer)
+        if isinstance(X, Data):
+            return X.transform(asked)
+        self._check_rows(X)
+        return Memory(self._features(X, reset=False)).transform(asked)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of the class probabilities (n, k), with no floor."""
-        return log_posterior(self._log_joint(X))
+        return self._ask(X, log_posterior)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Class probabilities (n, k), in the order of `classes_`."""
-        return posterior(self._log_joint(X))
+        return self._ask(X, posterior)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """The most probable class of each row (n,)."""
-        return np.asarray(self.classes_[np.argmax(self._log_joint(X), axis=1)])
+        return self._ask(X, MostProbable(self.classes_))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
-        log_p = self.predict_log_proba(X)
-        return np.asarray(log_p[:, 1] - log_p[:, 0] if log_p.shape[1] == 2 else log_p)
+        return self._ask(X, log_odds)
 
     # What was learned
 
@@ -266,6 +285,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def parameters_(self) -> Any:
         """The parameters of the model."""
         return self._fit_result().parameters
+
+    @property
+    def moved_statistics_(self) -> Any:
+        """The statistics behind the parameters: those of the data, unless the learner has moved them.
+
+        A tuple of those of every contest where classes went two at a time.
+        """
+        fit = self._fit_result()
+        return self.statistics_ if fit.moved is None else fit.moved
 
     @property
     def n_iter_(self) -> int:
@@ -284,17 +312,47 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def class_count_(self) -> Array:
-        """The weight of each class in the statistics (k,): that of its rows, unless a learner has moved it."""
+        """The weight of each class (k,): that of its rows."""
         check_is_fitted(self)
         return self.statistics_.mass
 
     @property
     def class_prior_(self) -> Array:
         """The probability of each class (k,)."""
-        return np.exp(self._log_class_prior())
+        return np.exp(self._class_log_prob())
 
-    def _log_class_prior(self) -> Array:
-        return np.asarray(self.parameters_.log_prior)
+    def _class_log_prob(self) -> Array:
+        return np.asarray(self.parameters_.class_log_prob)
+
+
+class ModelClassifier(Classifier):
+    """A classifier around any model of `suffice.models`, or one of your own.
+
+    Parameters
+    ----------
+    model : Model
+        An unresolved model; its encoder reads the input.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+
+    Examples
+    --------
+    >>> from suffice.models import DiagonalGaussian
+    >>> ModelClassifier(DiagonalGaussian()).fit([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1]).predict([[3.0]])
+    array([0])
+    """
+
+    def __init__(self, model: Any = None, learner: Any = None, class_weight: Any = None) -> None:
+        self.model = model
+        self.learner = learner
+        self.class_weight = class_weight
+
+    def _model(self) -> Model[Any, Any]:
+        if not isinstance(self.model, Model):
+            raise ValueError(f"model must be a suffice.models.Model, got {self.model!r}")
+        return self.model
 
 
 @contextmanager
@@ -308,7 +366,7 @@ def _all_or_nothing(estimator: Classifier) -> Iterator[None]:
         raise
 
 
-def _of_two_classes(estimator: Classifier, s: Statistics) -> Statistics:
+def _of_two_classes(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
     if len(s.domain.classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs rows of at least two classes, got one class: "
@@ -333,10 +391,14 @@ def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:
     ours, theirs = a.get_params(), b.get_params()
     for name in sorted(ours.keys() | theirs.keys()):
         x, y = ours.get(name), theirs.get(name)
-        alike = type(x) is type(y) if isinstance(x, BaseEstimator) else np.array_equal(_plain(x), _plain(y))
-        if not alike:
+        if not _alike(x, y):
             raise ValueError(f"the settings differ: {name} is {x!r} here and {y!r} there")
 
 
-def _plain(value: Any) -> Any:
-    return np.asarray(value, dtype=object)
+def _alike(x: Any, y: Any) -> bool:
+    """Whether two settings are the same; those of an estimator are listed beside it."""
+    if isinstance(x, BaseEstimator):
+        return type(x) is type(y)
+    if isinstance(x, Model):
+        return repr(x) == repr(y)
+    return bool(np.array_equal(np.asarray(x, dtype=object), np.asarray(y, dtype=object)))

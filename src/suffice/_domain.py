@@ -1,247 +1,151 @@
-"""Where statistics live: labels, categories, feature names and the origin of sums, and how two such domains unite."""
+"""Where statistics live: classes, and the features of each block, with rows that are encoded as such features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
+from suffice._labels import positions, unite
 from suffice._vector import Array
 
 
-def _family(values: Array) -> str:
-    """What an array of labels holds, in words: labels of one family can be compared, others cannot."""
-    if values.dtype.kind == "O":
-        return _kind(values[0])
-    return {"U": "strings", "T": "strings"}.get(
-        values.dtype.kind, "numbers" if values.dtype.kind in "biuf" else "dates"
-    )
-
-
-def unite(a: Array, b: Array, what: str = "labels") -> Array:
-    """The sorted union of two sorted arrays of labels.
-
-    >>> unite(np.array(["a", "c"]), np.array(["b"])).tolist()
-    ['a', 'b', 'c']
-    """
-    if not len(b) or (len(a) == len(b) and np.array_equal(a, b)):
-        return a
-    if not len(a):
-        return b
-    if _family(a) != _family(b):
-        raise ValueError(f"{what} are {_family(a)} here and {_family(b)} there; use one kind throughout")
-    return np.union1d(a, b)
-
-
-def positions(part: Array, whole: Array, what: str = "labels") -> Array:
-    """Where each entry of `part` stands in the sorted array `whole`; -1 where it does not.
-
-    >>> positions(np.array([3, 5]), np.array([1, 3, 4])).tolist()
-    [1, -1]
-    """
-    if not len(part) or not len(whole):
-        return np.full(len(part), -1)
-    if _family(part) != _family(whole):
-        raise ValueError(f"{what} are {_family(part)} here and {_family(whole)} in what was learned")
-    at = np.searchsorted(whole, part)
-    at[at == len(whole)] = 0
-    return np.where(whole[at] == part, at, -1)
-
-
 @dataclass(frozen=True, eq=False)
-class Domain:
-    """The classes (k,), feature names (d,), and either the origin (d,) of sums or the categories of each feature.
+class Features:
+    """The columns that a block of statistics is about: how many there are, and their names (d,) if they have any.
 
-    `a | b` unites classes and categories, so that a new one is a row of zeros, and keeps the origin of `a`.
-
-    >>> a = Domain(np.array([0, 1]), origin=np.zeros(2))
-    >>> (a | Domain(np.array([1, 2]), origin=np.ones(2))).classes
-    array([0, 1, 2])
+    `a | b` is what both are about: a subclass whose columns can differ (by their categories) unites them.
     """
 
-    classes: Array
-    names: tuple[str, ...] | None = None
-    origin: Array | None = None
-    categories: tuple[Array, ...] | None = None
+    width: int
+    names: Array | None = None
 
     def name(self, feature: int) -> str:
         """How messages call a feature: by its name, or by its number."""
         return f"column {feature}" if self.names is None else f"column {self.names[feature]!r}"
 
-    @property
-    def width(self) -> int:
-        """The number of features."""
-        return len(self.origin if self.origin is not None else self.categories or ())
+    def __or__(self, other: Features) -> Self:
+        self.check(other)
+        return self if self.names is not None else replace(self, names=other.names)
 
-    def __or__(self, other: Domain) -> Domain:
-        if self is other:
-            return self
+    def check(self, other: Features) -> None:
+        """ValueError unless the other columns are the same ones."""
         if self.width != other.width:
             raise ValueError(f"the features differ: {self.width} here, {other.width} there")
-        if self.names is not None and other.names is not None and self.names != other.names:
-            raise ValueError(f"the feature names differ: {_difference(self.names, other.names)}")
-        categories = None
-        if self.categories is not None and other.categories is not None:
-            pairs = enumerate(zip(self.categories, other.categories, strict=True))
-            categories = tuple(unite(a, b, f"the values of {self.name(j)}") for j, (a, b) in pairs)
-        return Domain(
-            unite(self.classes, other.classes, "class labels"), self.names or other.names, self.origin, categories
-        )
+        a, b = self.names, other.names
+        if a is not b and a is not None and b is not None and not np.array_equal(a, b):
+            raise ValueError(f"the feature names differ: {_difference(a.tolist(), b.tolist())}")
+
+    def read(self, X: Encoded) -> Array:
+        """The values of rows in terms of these features."""
+        if X.features is not self:
+            self.check(X.features)
+        return X.values
 
 
-def _difference(a: tuple[str, ...], b: tuple[str, ...]) -> str:
+def _difference(a: list[str], b: list[str]) -> str:
     here, there = [n for n in a if n not in b], [n for n in b if n not in a]
     return f"only here {here}, only there {there}" if here or there else "the same names in another order"
 
 
 @dataclass(frozen=True, eq=False)
-class OneHot:
-    """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
+class CategoricalFeatures(Features):
+    """Columns of categories: each with its sorted list of them.
 
-    >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
-    array([[0., 1.],
-           [1., 0.],
-           [0., 1.]])
+    >>> a = CategoricalFeatures(1, categories=(np.array(["u"]),))
+    >>> (a | CategoricalFeatures(1, categories=(np.array(["v"]),))).categories
+    (array(['u', 'v'], dtype='<U1'),)
     """
 
-    classes: Array  # (k,) sorted
-    codes: Array  # (n,) in -1..k-1; -1 is a row without a class
-    weight: Array  # (n,)
+    categories: tuple[Array, ...] = ()
 
-    @classmethod
-    def of(cls, y: Any, weight: Any = None) -> OneHot:
-        """Labels `y` (n,) and their weights; rows of weight zero make no class."""
-        y = np.asarray(y)
-        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-        classes, codes = np.unique(y[weight != 0], return_inverse=True)
-        full = np.full(len(y), -1)
-        full[weight != 0] = codes
-        return cls(classes, full, weight)
+    @property
+    def sizes(self) -> Array:
+        """The number of categories of each feature (d,)."""
+        return np.array([len(c) for c in self.categories], dtype=np.intp)
 
-    def __len__(self) -> int:
-        return len(self.codes)
+    @property
+    def starts(self) -> Array:
+        """Where each feature's cells begin in the tables side by side, and where the last ends (d + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
 
-    def __getitem__(self, rows: Any) -> OneHot:
-        return OneHot(self.classes, self.codes[rows], self.weight[rows])
+    def __or__(self, other: Features) -> Self:
+        both = super().__or__(other)
+        if not isinstance(other, CategoricalFeatures) or other.categories is self.categories:
+            return both
+        pairs = enumerate(zip(self.categories, other.categories, strict=True))
+        united = tuple(unite(a, b, f"the values of {self.name(j)}") for j, (a, b) in pairs)
+        return replace(both, categories=united)
 
-    def onto(self, classes: Array) -> OneHot:
-        """The same labels as columns of another list of classes; a label that is not in it becomes a row of zeros."""
-        if classes is self.classes:
-            return self
-        at = np.append(positions(self.classes, classes, "class labels"), -1)
-        return OneHot(classes, at[self.codes], self.weight)
+    def cells(self, wider: CategoricalFeatures) -> Array:
+        """Where each of these cells stands in the tables of features with more categories."""
+        pairs = zip(wider.starts, self.categories, wider.categories, strict=False)
+        return np.concatenate([start + positions(a, b) for start, a, b in pairs])
 
-    def matrix(self) -> sparse.csr_array:
-        """The sparse matrix (n, k)."""
-        known = self.codes >= 0
-        starts = np.concatenate([[0], np.cumsum(known)])
-        shape = (len(self), len(self.classes))
-        return sparse.csr_array((self.weight[known], self.codes[known], starts), shape=shape)
+    def read(self, X: Encoded) -> Array:
+        """Codes (n, d) of rows; -1 for a category that is not among these."""
+        values = super().read(X)
+        if X.features is self or not isinstance(X.features, CategoricalFeatures):
+            return values
+        places = [
+            np.append(-1, positions(own, wanted, f"the values of {self.name(j)}"))
+            for j, (own, wanted) in enumerate(zip(X.features.categories, self.categories, strict=True))
+        ]
+        begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
+        return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
-    """A table of categories: the sorted distinct values of each column, and each entry's place among them.
+class Encoded:
+    """Rows as a model takes them: values (n, d), numbers or codes, and the features that they are values of."""
 
-    An entry that is missing, or is none of the categories, has code -1 and takes no part in sums and densities.
-    """
-
-    categories: tuple[Array, ...]
-    codes: Array  # (n, d)
-
-    @classmethod
-    def of(cls, columns: Iterable[Array], names: tuple[str, ...] | None = None) -> Coded:
-        """Encode columns; every distinct value of a column is a category.
-
-        >>> Coded.of([np.array(["u", "v", "u"]), np.array([1.5, np.nan, 0.5])]).codes.tolist()
-        [[0, 1], [1, -1], [0, 0]]
-        """
-        called = Domain(np.empty(0), names).name
-        coded = [_encode(np.asarray(column), called(j)) for j, column in enumerate(columns)]
-        return cls(tuple(c for c, _ in coded), np.column_stack([codes for _, codes in coded]).astype(np.int32))
+    features: Features
+    values: Array
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.values)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return (len(self.codes), len(self.categories))
+        return (len(self.values), self.features.width)
 
-    def __getitem__(self, rows: Any) -> Coded:
-        return Coded(self.categories, self.codes[rows])
+    def __getitem__(self, rows: Any) -> Encoded:
+        return Encoded(self.features, self.values[rows])
 
-    def onto(self, domain: Domain) -> Coded:
-        """The same entries as codes in another domain's categories; those that it lacks become -1."""
-        if domain.categories is self.categories or domain.categories is None:
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The classes (k,) and the features that statistics are about; `a | b` unites both.
+
+    >>> (Domain(np.array([0, 1]), Features(2)) | Domain(np.array([1, 2]), Features(2))).classes
+    array([0, 1, 2])
+    """
+
+    classes: Array
+    features: Features
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return self.features.width
+
+    @property
+    def names(self) -> Array | None:
+        """The names of the features (d,), if they have any."""
+        return self.features.names
+
+    def name(self, feature: int) -> str:
+        """How messages call a feature."""
+        return self.features.name(feature)
+
+    def label(self, c: int) -> str:
+        """How messages call a class."""
+        return f"class {self.classes.tolist()[c]!r}"
+
+    def __or__(self, other: Domain) -> Domain:
+        if self is other:
             return self
-        places = [
-            np.append(-1, positions(own, wanted, f"the values of {domain.name(j)}"))
-            for j, (own, wanted) in enumerate(zip(self.categories, domain.categories, strict=True))
-        ]
-        begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
-        return Coded(domain.categories, np.concatenate(places).astype(np.int32)[self.codes + begins])
-
-
-def _encode(column: Array, called: str) -> tuple[Array, Array]:
-    """The sorted distinct values of a column (n,), and the place of each entry among them; -1 where it is missing."""
-    if column.dtype.kind in "OUT":
-        return _encode_objects(column.tolist(), called)
-    counted = _count_whole(column) if column.dtype.kind in "iuf" and len(column) else None
-    if counted is not None:
-        return counted
-    if column.dtype.kind == "f" and np.isinf(column).any():
-        raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
-    categories, codes = np.unique(column, return_inverse=True)
-    if column.dtype.kind in "fMm" and len(categories):  # NaN and NaT sort to the end
-        present = categories[~(np.isnan(categories) if column.dtype.kind == "f" else np.isnat(categories))]
-        codes[codes >= len(present)] = -1
-        categories = present
-    return categories, codes
-
-
-def _count_whole(column: Array) -> tuple[Array, Array] | None:
-    """`_encode` for whole numbers in a small range, by counting instead of sorting; None for others."""
-    low, high = column.min().item(), column.max().item()
-    if not (-(2**53) < low <= high < 2**53 and high - low < min(65_536, 16 * len(column))):  # NaN is not
-        return None
-    whole = column.astype(np.int64)
-    if not (whole == column).all():
-        return None
-    present = np.bincount(whole - int(low)) > 0
-    categories = (np.flatnonzero(present) + int(low)).astype(column.dtype)
-    return categories, (np.cumsum(present) - 1)[whole - int(low)]
-
-
-def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
-    index: dict[Any, int] = {}
-    try:
-        codes = np.fromiter((index.setdefault(v, len(index)) for v in values), dtype=np.intp, count=len(values))
-    except TypeError as error:  # the words are those of Python's own conversions, which scikit-learn looks for
-        raise TypeError(f"{called}: a category argument must be a string or a number; got {error}") from error
-    present = {value: code for value, code in index.items() if not _missing(value)}
-    kinds = {_kind(value) for value in present}
-    if len(kinds) > 1:
-        raise ValueError(f"{called} mixes {' and '.join(sorted(kinds))}; convert it to one type, for example strings")
-    if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):
-        raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
-    ordered = sorted(present)
-    place = np.full(len(index), -1)
-    place[[present[value] for value in ordered]] = np.arange(len(ordered))
-    categories = np.array(ordered) if kinds == {"numbers"} else np.array(ordered, dtype=object)
-    return categories, place[codes]
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, int | float | np.number | np.bool_):
-        return "numbers"
-    return "strings" if isinstance(value, str) else f"{type(value).__name__} values"
-
-
-def _missing(value: Any) -> bool:
-    if isinstance(value, float | np.floating):
-        return bool(np.isnan(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas
+        classes = unite(self.classes, other.classes, "class labels")
+        return replace(self, classes=classes, features=self.features | other.features)

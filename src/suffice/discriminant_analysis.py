@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from suffice import _input
 from suffice._classifier import Classifier
 from suffice._vector import Array
-from suffice.models import FullGaussian
-from suffice.models.gaussian import Linear
+from suffice.encoders import Numbers
+from suffice.models import FullGaussian, TiedFullGaussian
+from suffice.models.linear import Linear
 from suffice.priors import gaussian_prior
 
 
 class _DiscriminantAnalysis(Classifier):
     """What the quadratic and the linear form share."""
 
-    _tied: bool
+    _family: type[FullGaussian] | type[TiedFullGaussian]
 
     def __init__(
         self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
@@ -27,17 +27,15 @@ class _DiscriminantAnalysis(Classifier):
         self.class_prior = class_prior
         self.class_weight = class_weight
 
-    def _model(self) -> FullGaussian:
-        return FullGaussian(self._tied, gaussian_prior(self.prior), self.class_prior, self._names())
-
-    def _encode(self, X: Any) -> Array:
-        return _input.numbers(X, type(self).__name__)
+    def _model(self) -> FullGaussian | TiedFullGaussian:
+        encoder = Numbers(who=type(self).__name__)
+        return self._family(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
     @property
     def means_(self) -> Array:
         """The mean of each class (k, d)."""
         theta = self.parameters_
-        return np.asarray(theta.mean + theta.domain.origin)
+        return np.asarray(theta.mean + theta.origin)
 
     @property
     def priors_(self) -> Array:
@@ -84,7 +82,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     the factor -1/2.
     """
 
-    _tied = False
+    _family = FullGaussian
 
     @property
     def covariance_(self) -> Array:
@@ -130,7 +128,7 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
     Hastie, Tibshirani, Friedman: The Elements of Statistical Learning, 4.3.
     """
 
-    _tied = True
+    _family = TiedFullGaussian
 
     @property
     def covariance_(self) -> Array:

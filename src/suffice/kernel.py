@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from suffice._check import is_number
+from suffice._memory import free_memory
 from suffice._vector import Array
 from suffice.tangent import MinimaxProbabilityMachine
 
@@ -108,13 +109,13 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"kernel must be one of {tuple(KERNELS)}, got {self.kernel!r}")
         if not isinstance(self.degree, int | np.integer) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        if not _is_number(self.coef0):
+        if not is_number(self.coef0):
             raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
-        if self.max_memory is not None and not (_is_number(self.max_memory) and self.max_memory > 0):
+        if self.max_memory is not None and not (is_number(self.max_memory) and self.max_memory > 0):
             raise ValueError(f"max_memory must be None or a positive number of bytes, got {self.max_memory!r}")
 
     def _check_memory(self, n: int, classes: int) -> None:
-        limit = _free_memory() if self.max_memory is None else self.max_memory
+        limit = free_memory() if self.max_memory is None else self.max_memory
         need = 8 * (MATRICES + PER_CLASS * classes) * n**2
         if need > limit:
             raise MemoryError(
@@ -173,21 +174,3 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     def classes_(self) -> Array:
         """Class labels (k,), sorted."""
         return self.machine_.classes_
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
-
-
-def _free_memory() -> float:
-    """Bytes that the machine, or the control group that this process runs in, can give; caches count as free."""
-    free = 4e9
-    if Path("/proc/meminfo").exists():
-        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        free = 1024.0 * float(lines["MemAvailable"].split()[0])
-    group = Path("/sys/fs/cgroup")
-    if (group / "memory.max").exists() and (group / "memory.max").read_text().strip() != "max":
-        used = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        held = float((group / "memory.current").read_text()) - float(used.get("inactive_file", 0))
-        free = min(free, float((group / "memory.max").read_text()) - held)
-    return free

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice import _input
 from suffice._classifier import Classifier
 from suffice._vector import Array
+from suffice.encoders import Numbers
 from suffice.learners import Newton
-from suffice.learners.multiclass import TwoAtATime
-from suffice.models import DiagonalGaussian, Softmax
+from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.priors import gaussian_prior
 
 MULTI_CLASS = ("softmax", "ovo", "ovr")
@@ -82,24 +81,19 @@ class LogisticRegression(Classifier):
         self.class_weight = class_weight
         self.multi_class = multi_class
 
-    def _model(self) -> Softmax:
-        return Softmax(DiagonalGaussian(True, gaussian_prior(self.prior), self.class_prior, self._names()))
+    def _model(self) -> Softmax | Contests[Any]:
+        if self.multi_class not in MULTI_CLASS:
+            raise ValueError(f"multi_class must be one of {MULTI_CLASS}, got {self.multi_class!r}")
+        gaussian = TiedDiagonalGaussian(gaussian_prior(self.prior), class_prior=self.class_prior)
+        model = Softmax(gaussian, encoder=Numbers(who=type(self).__name__))
+        if self.multi_class == "softmax":
+            return model
+        if self.class_prior is not None:
+            raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
+        return Contests.of(model, self.multi_class)
 
     def _default_learner(self) -> Newton:
         return Newton()
-
-    def _learner(self) -> Any:
-        learner = super()._learner()
-        if self.multi_class not in MULTI_CLASS:
-            raise ValueError(f"multi_class must be one of {MULTI_CLASS}, got {self.multi_class!r}")
-        if self.multi_class == "softmax":
-            return learner
-        if self.class_prior is not None:
-            raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
-        return TwoAtATime(learner, self.multi_class)
-
-    def _encode(self, X: Any) -> Array:
-        return _input.numbers(X, type(self).__name__)
 
     @property
     def coef_(self) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice._domain import OneHot
+from suffice._labels import OneHot
 from suffice._posterior import log_posterior
 from suffice._vector import Array, Vector
 
@@ -30,7 +30,7 @@ class Losses(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
+class Loss:
     """Taking true class y for class c costs C[y, c]; the classes of a mistake are pushed apart by its cost.
 
         W[i, c] = -C[y, c] p(c | x),     W[i, y] = sum_c C[y, c] p(c | x)
@@ -51,12 +51,12 @@ class Costs:
         return "log_loss" if (by_row == by_row[:, :1]).all() else "soft_error"
 
     @classmethod
-    def equal(cls, k: int) -> Costs:
+    def equal(cls, k: int) -> Loss:
         """Every mistake costs 1."""
         return cls(1.0 - np.eye(k))
 
     @classmethod
-    def of(cls, costs: Any, k: int, who: str) -> Costs:
+    def of(cls, costs: Any, k: int, who: str) -> Loss:
         """What the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
         if costs is None:
             return cls.equal(k)
@@ -73,7 +73,7 @@ class Costs:
     def __call__(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array]:
         """The losses of rows with scores (n, k) and labels Y, and their weights W (n, k).
 
-        >>> losses, W = Costs.equal(2)(np.log([[3.0, 1.0]]), OneHot.of(np.array([0, 1]))[1:])
+        >>> losses, W = Loss.equal(2)(np.log([[3.0, 1.0]]), OneHot.of(np.array([0, 1]))[1:])
         >>> losses.means()["error"], W
         (1.0, array([[-0.75,  0.75]]))
         """

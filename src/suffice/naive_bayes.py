@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from suffice import _input
 from suffice._classifier import Classifier
-from suffice._domain import Coded
+from suffice._domain import CategoricalFeatures
 from suffice._vector import Array
-from suffice.models import Categorical, Counts, DiagonalGaussian
-from suffice.models.categorical import LOG_ZERO, starts
+from suffice.encoders import Categories, Numbers
+from suffice.models import Categorical, Counts, DiagonalGaussian, Statistics, TiedDiagonalGaussian
+from suffice.models.categorical import LOG_ZERO
 from suffice.priors import dirichlet_prior, gaussian_prior
 
 
@@ -57,7 +57,7 @@ class CategoricalNB(Classifier):
     Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C and appendix B.
     """
 
-    statistics_: Counts
+    statistics_: Statistics[Counts]
 
     def __init__(
         self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
@@ -68,10 +68,8 @@ class CategoricalNB(Classifier):
         self.class_weight = class_weight
 
     def _model(self) -> Categorical:
-        return Categorical(dirichlet_prior(self.prior), self.class_prior, self._names())
-
-    def _encode(self, X: Any) -> Coded:
-        return _input.categories(X, type(self).__name__)
+        encoder = Categories(type(self).__name__)
+        return Categorical(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -83,7 +81,7 @@ class CategoricalNB(Classifier):
     def categories_(self) -> list[Array]:
         """The categories of each feature."""
         check_is_fitted(self)
-        return list(self.statistics_.domain.categories or ())
+        return list(self._features_of().categories)
 
     @property
     def n_categories_(self) -> Array:
@@ -100,15 +98,18 @@ class CategoricalNB(Classifier):
     def category_count_(self) -> list[Array]:
         """The weight of the rows by class and category of each feature, arrays of shape (k, r_j)."""
         check_is_fitted(self)
-        return self._by_feature(self.statistics_.table)
+        return self._by_feature(self.statistics_.sums.table)
 
     @property
     def class_log_prior_(self) -> Array:
         """log p(y) (k,)."""
-        return self._log_class_prior()
+        return self._class_log_prob()
 
     def _by_feature(self, cells: Array) -> list[Array]:
-        return np.split(cells, starts(self.statistics_.domain)[1:-1], axis=1)
+        return np.split(cells, self._features_of().starts[1:-1], axis=1)
+
+    def _features_of(self) -> CategoricalFeatures:
+        return cast(CategoricalFeatures, self.statistics_.domain.features)
 
 
 class GaussianNB(Classifier):
@@ -166,11 +167,10 @@ class GaussianNB(Classifier):
         self.class_weight = class_weight
         self.tied = tied
 
-    def _model(self) -> DiagonalGaussian:
-        return DiagonalGaussian(self.tied, gaussian_prior(self.prior), self.class_prior, self._names())
-
-    def _encode(self, X: Any) -> Array:
-        return _input.numbers(X, type(self).__name__, missing=True)
+    def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
+        model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
+        encoder = Numbers(missing=True, who=type(self).__name__)
+        return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -181,7 +181,7 @@ class GaussianNB(Classifier):
     def theta_(self) -> Array:
         """The mean of each class (k, d)."""
         theta = self.parameters_
-        return np.asarray(theta.mean + theta.domain.origin)
+        return np.asarray(theta.mean + theta.origin)
 
     @property
     def var_(self) -> Array:

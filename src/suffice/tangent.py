@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from suffice._tangent import NoTangentPlaneWarning, TangentDiscriminant
-from suffice.models import tangent as rules
-from suffice.models.tangent import Rule
+from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
+from suffice.models import rules
+from suffice.models.rules import Rule
 
 __all__ = [
     "DesignedDiscriminant",

@@ -17,9 +17,10 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    ModelClassifier,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._domain import OneHot
+from suffice._labels import OneHot
 from suffice.data import Memory
 from suffice.learners import (
     TM,
@@ -30,7 +31,7 @@ from suffice.learners import (
     RiskCalibration,
 )
 from tests.samples import IRIS, WINE, binned, plain
-from tests.toy import Of, Unit
+from tests.toy import Unit
 
 # Risk-based calibration
 
@@ -47,6 +48,7 @@ class Counted(Memory):
         return super().sum(f)
 
     def map(self, features=None, labels=None):
+        self.X = features(self.X)
         return self
 
 
@@ -87,7 +89,7 @@ def test_stopping_rules_keep_the_right_iterate():
         assert 1 < best < fit.n_iter_  # neither the first nor the last
         again = RiskCalibration(rate, best, None, anchor=0.0)
         same = QuadraticDiscriminantAnalysis(learner=again).fit(X, y)
-        assert_allclose(fit.statistics_.first, same.statistics_.first, atol=1e-9)
+        assert_allclose(fit.moved_statistics_.sums.first, same.moved_statistics_.sums.first, atol=1e-9)
     # the soft error rises: the model before the rise
     rising = RiskCalibration(rate=3.0, max_iter=30, stop="soft-error", anchor=0.0)
     fit = QuadraticDiscriminantAnalysis(learner=rising).fit(*IRIS)
@@ -106,15 +108,14 @@ def test_the_anchor_has_a_fixed_point(anchor, prior):
     for kind, X in data.items():
         learner = RiskCalibration(rate=0.2, max_iter=1500, stop=None, anchor=anchor)
         fit = kind(learner=learner, prior=prior).fit(X, WINE[1])
-        s, whole = fit.statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
-        encoded = fit._encode(X)
+        s, whole = fit.moved_statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
+        encoded = fit._model().encoder(X)
         W = OneHot.of(WINE[1]).matrix().toarray() - fit.predict_proba(X)
         residual = fit._fit_result().model.statistics(encoded, W) + anchor * (whole - s)
-        frozen = fit._fit_result().model.valid(s + 0.2 * residual)
+        frozen = fit._fit_result().model.attempt(s + 0.2 * residual).valid
         scale = whole.map(lambda value: np.sqrt((value**2).mean()))
         off = residual.map(lambda value, size, ok: np.max(abs(np.where(ok, value, 0.0))) / size, scale, frozen)
-        sizes = []
-        off.map(sizes.append)
+        sizes = off.leaves()
         assert max(sizes) < 1e-6, (kind, sizes)
 
 
@@ -183,8 +184,7 @@ def test_frozen_blocks_stay_valid():
     wild = RiskCalibration(rate=10.0, max_iter=30, stop=None, anchor=0.0)
     for kind, features in ((CategoricalNB, X), (QuadraticDiscriminantAnalysis, WINE[0]), (GaussianNB, WINE[0])):
         s = kind(learner=wild).fit(features, y)
-        leaves = []
-        s._fit_result().model.valid(s.statistics_).map(leaves.append)
+        leaves = s._fit_result().model.attempt(s.moved_statistics_).valid.leaves()
         assert all(np.all(leaf) for leaf in leaves)
     # the papers' rule: a step that breaks anything is not taken
     whole = RiskCalibration(rate=50.0, max_iter=3, stop=None, anchor=0.0, freeze="all")
@@ -194,18 +194,19 @@ def test_frozen_blocks_stay_valid():
 
 @plain
 def test_the_best_start_is_kept(monkeypatch):
-    values, descend = [], RiskCalibration._descend
+    values, descent = [], RiskCalibration._descent
 
-    def watched(self, *args):
-        values.append(descend(self, *args))
-        return values[-1]
+    def watched(self, problem, watch, *args):
+        outcome = yield from descent(self, problem, watch, *args)
+        values.append((watch.value, outcome))
+        return outcome
 
-    monkeypatch.setattr(RiskCalibration, "_descend", watched)
+    monkeypatch.setattr(RiskCalibration, "_descent", watched)
     learner = RiskCalibration(init="random", n_init=6, max_iter=3, random_state=1)
     fit = QuadraticDiscriminantAnalysis(learner=learner).fit(*IRIS)
     best, kept = min(values, key=lambda pair: pair[0])
     assert len({value for value, _ in values}) == 6
-    assert fit.statistics_ is kept.statistics
+    assert fit.moved_statistics_ is kept.moved
     assert_allclose(best, min(kept.history["objective"]))
 
 
@@ -304,15 +305,21 @@ def test_warnings_say_what_happened_and_which_knob(rng):
     [
         (
             GaussianNB(learner=DiscriminativeFrequency()),
-            "DiscriminativeFrequency does not fit DiagonalGaussian, whose Moments have no `table`",
+            "DiscriminativeFrequency does not fit DiagonalGaussian, which lacks tables of counts",
         ),
-        (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which has no `design`"),
-        (CategoricalNB(learner=GradientDescent(l2=1.0)), "GradientDescent does not fit Categorical, which has no `pen"),
+        (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which lacks linear scores"),
+        (
+            CategoricalNB(learner=GradientDescent(l2=1.0)),
+            "GradientDescent does not fit Categorical, which lacks linear",
+        ),
         (
             LinearDiscriminantAnalysis(learner=GradientDescent()),
-            "GradientDescent does not fit FullGaussian: tied Gaussians have no",
+            "GradientDescent does not fit TiedFullGaussian, which lacks natural parameters",
         ),
-        (Of(Unit(), learner=RiskCalibration()), "RiskCalibration does not fit Unit, which has no `log_likelihood`"),
+        (
+            ModelClassifier(Unit(), learner=GradientDescent(l2=1.0)),
+            "GradientDescent does not fit Unit, which lacks linear",
+        ),
     ],
     ids=lambda v: type(v).__name__,
 )
@@ -327,11 +334,11 @@ def test_what_does_not_fit_together_is_said_in_a_sentence(estimator, message):
         (RiskCalibration(rate=-1), "rate must be 'adaptive' or a positive number, got -1"),
         (RiskCalibration(max_iter=0), "max_iter must be a whole number of at least 1, got 0"),
         (RiskCalibration(stop="never"), "stop must be one of"),
-        (RiskCalibration(anchor=-0.1), "anchor must be a number of at least 0"),
-        (RiskCalibration(validation_fraction=1.5), "validation_fraction must be None or between 0 and 1"),
+        (RiskCalibration(anchor=-0.1), "anchor must be a finite number of at least 0"),
+        (RiskCalibration(validation_fraction=1.5), "validation_fraction must be None or a number between 0 and 1"),
         (RiskCalibration(costs=[[0, 1], [1, 0]]), "costs must be 3 x 3 numbers of at least 0"),
         (GradientDescent(init="one"), "init must be one of"),
-        (Newton(l2="much"), "l2 must be a number of at least 0, got 'much'"),
+        (Newton(l2="much"), "l2 must be a finite number of at least 0, got 'much'"),
         ("adam", "learner must be None or an instance of one of suffice.learners, got 'adam'"),
         (Newton, "learner must be None or an instance of one of suffice.learners"),
     ],
@@ -347,13 +354,14 @@ def test_the_likelihood_of_the_objective_is_that_of_the_data(estimator):
     X, y = (binned(WINE[0]) if isinstance(estimator, CategoricalNB) else WINE[0][:, :4]), WINE[1]
     estimator.set_params(prior=None if not isinstance(estimator, CategoricalNB) else Dirichlet(1e-9))
     fit = estimator.fit(X, y)
-    model, target, data = fit._fit_result().model, fit.statistics_, estimator._encode(X)
+    model, target, data = fit._fit_result().model, fit.statistics_, estimator._model().encoder(X)
     other = model.statistics(data, OneHot.of(np.roll(y, 3))) + 2.0 * target  # some other valid statistics
 
     def likelihood(s):
         return model.log_joint(data, model.parameters(s))[np.arange(len(y)), y].sum()
 
-    ours = model.log_likelihood(target, other) - model.log_likelihood(target, target)
+    best = model.parameters(target)
+    ours = model.log_likelihood(target, best, model.parameters(other)) - model.log_likelihood(target, best, best)
     assert_allclose(ours, likelihood(other) - likelihood(target), rtol=1e-6)
     assert ours < 0
 

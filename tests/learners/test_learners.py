@@ -23,9 +23,11 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    ModelClassifier,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._domain import OneHot
+from suffice._labels import OneHot
+from suffice._vector import inner
 from suffice.data import Memory
 from suffice.learners import (
     TM,
@@ -34,11 +36,11 @@ from suffice.learners import (
     Newton,
     RiskCalibration,
 )
-from suffice.learners._protocol import Evaluate
-from suffice.losses import Costs
-from suffice.models.moments import moments
+from suffice.learners._base import Evaluate
+from suffice.losses import Loss
+from suffice.models import Attempt
 from tests.samples import IRIS, WINE, binned, plain
-from tests.toy import Of, Unit
+from tests.toy import Unit
 
 # The papers' own examples
 
@@ -47,8 +49,8 @@ from tests.toy import Of, Unit
 class EqualWeights(Unit):
     """The toy of rc2: means are learned, p(y) = 1/2 and variance 1 are not."""
 
-    def parameters(self, s):
-        return np.log([0.5, 0.5]), s.first / s.count + s.domain.origin
+    def theta(self, s):
+        return np.log([0.5, 0.5]), s.sums.first / s.sums.count + s.sums.origin
 
 
 TOY = {
@@ -67,36 +69,35 @@ TOY = {
 def test_the_toy_example_of_rc2(updates):
     X, y = np.array([[0.0], [1.0], [4.0]]), np.array([1, 2, 2])
     learner = RiskCalibration(rate=0.5, max_iter=updates + 1, stop=None, anchor=0.0)
-    model = Of(EqualWeights(), learner=learner).fit(X, y)
+    model = ModelClassifier(EqualWeights(), learner=learner).fit(X, y)
     p = model.predict_proba(X)[[0, 1, 2], [0, 1, 1]]
     assert_allclose(p, TOY[updates], atol=0.005)
     assert_allclose(model.history_["soft_error"][-1], np.mean(1 - p), atol=1e-12)
     if updates == 1:
-        s = model.statistics_.about(np.zeros(1))
-        assert_allclose(np.column_stack([s.mass, s.first[:, 0]]).ravel(), [0.695, -0.328, 2.305, 5.328], atol=5e-4)
+        s = model.moved_statistics_
+        first = s.sums.about(np.zeros(1)).first
+        assert_allclose(np.column_stack([s.mass, first[:, 0]]).ravel(), [0.695, -0.328, 2.305, 5.328], atol=5e-4)
 
 
 @dataclass(frozen=True)
 class Averages(Unit):
     """Proposition 1 of rc1: the statistics are the features, and the parameters their mean over all rows."""
 
-    def statistics(self, X, W):
-        return moments(X, W, domain=self.domain).about(np.zeros(X.shape[1]))
+    def sums(self, X, W, domain):
+        return super().sums(X, W, domain).about(np.zeros(domain.width))
 
-    def valid(self, s):
-        return s.map(lambda value: np.ones(value.shape, dtype=bool))
-
-    def parameters(self, s):
-        return s.mass / s.mass.sum(), s.first / s.mass.sum()
+    def attempt(self, s):
+        every = s.map(lambda value: np.ones(value.shape, dtype=bool))
+        return Attempt((s.mass / s.mass.sum(), s.sums.first / s.mass.sum()), every)
 
     def log_joint(self, X, theta):
-        return theta[0] + X @ theta[1].T
+        return theta[0] + X.values @ theta[1].T
 
 
 def test_proposition_1_calibration_of_averages_is_gradient_descent(rng):
     X, y = StandardScaler().fit_transform(IRIS[0]), IRIS[1]
     learner = RiskCalibration(rate=0.7, max_iter=21, stop=None, anchor=0.0)
-    log_p, coef = Of(Averages(), learner=learner).fit(X, y).parameters_
+    log_p, coef = ModelClassifier(Averages(), learner=learner).fit(X, y).parameters_
     D, Y = np.column_stack([np.ones(len(X)), X]), np.eye(3)[y]
     theta = D.T @ Y / len(X)
     for _ in range(20):
@@ -113,9 +114,9 @@ def test_proposition_1_calibration_of_averages_is_gradient_descent(rng):
 def test_one_step_of_tm_is_one_step_of_calibration_at_rate_1(estimator):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :4]
-    tm = estimator.set_params(learner=TM(max_iter=2)).fit(X, y).statistics_
+    tm = estimator.set_params(learner=TM(max_iter=2)).fit(X, y).moved_statistics_
     rc = RiskCalibration(rate=1.0, max_iter=2, stop=None, anchor=0.0)
-    assert_allclose(tm.first, estimator.set_params(learner=rc).fit(X, y).statistics_.first, rtol=1e-12)
+    assert_allclose(tm.sums.first, estimator.set_params(learner=rc).fit(X, y).moved_statistics_.sums.first, rtol=1e-12)
 
 
 # The gradient behind them all
@@ -135,13 +136,13 @@ def test_the_gradient_is_a_difference_of_statistics(estimator, X):
     y = IRIS[1]
     fit = estimator.fit(X, y)
     model, domain = fit._fit_result().model, fit.statistics_.domain
-    data, loss = Memory(estimator._encode(X), OneHot.of(y)), Costs.equal(3)
+    data, loss = Memory(estimator._model().encoder(X), OneHot.of(y)), Loss.equal(3)
 
     def evaluated(eta):
-        return data.sum(Evaluate(model, model.from_natural(eta, domain), domain.classes, loss))
+        return data.sum(Evaluate(model, model.from_natural(eta), domain.classes, loss))
 
     eta = model.natural(fit.parameters_)
-    theta = model.from_natural(eta, domain)
+    theta = model.from_natural(eta)
     assert_allclose(
         model.log_joint(data.X, theta), model.log_joint(data.X, fit.parameters_) + gap(model, data, fit, theta)
     )
@@ -152,7 +153,7 @@ def test_the_gradient_is_a_difference_of_statistics(estimator, X):
         if hasattr(way, "square") and way.square.ndim == 3:
             way = replace(way, square=way.square + way.square.swapaxes(1, 2))
         ahead, behind = (evaluated(eta + h * way).losses.log_loss for h in (1e-5, -1e-5))
-        along = suffice.learners.gradient.inner(analytic, way)
+        along = inner(analytic, way)
         assert_allclose((behind - ahead) / 2e-5, along, rtol=1e-5, atol=1e-4)
 
 

@@ -20,9 +20,10 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._domain import Coded, OneHot
+from suffice._labels import OneHot
+from suffice.encoders.categories import coded as encode
 from suffice.learners import ClosedForm
-from suffice.models import DiagonalGaussian, FullGaussian
+from suffice.models import DiagonalGaussian, FullGaussian, TiedDiagonalGaussian, TiedFullGaussian
 from suffice.models.moments import moments
 
 RNG = np.random.default_rng(0)
@@ -134,16 +135,17 @@ def test_the_origin_is_that_of_the_heavier_side():
     near, far = (moments(X + shift, OneHot.of(Y)) for shift in (0.0, 1e9))
     few = moments(X[:2] + 1e9, OneHot.of(Y[:2]))
     for total in (near + few, few + near):
-        assert (total.domain.origin == near.domain.origin).all()
-    assert (moments(X[:2], OneHot.of(Y[:2])) + far).domain.origin.min() > 1e8
+        assert (total.origin == near.origin).all()
+    assert (moments(X[:2], OneHot.of(Y[:2])) + far).origin.min() > 1e8
 
 
-@pytest.mark.parametrize("model", [DiagonalGaussian(), FullGaussian(), DiagonalGaussian(True), FullGaussian(True)])
+@pytest.mark.parametrize("model", [DiagonalGaussian(), FullGaussian(), TiedDiagonalGaussian(), TiedFullGaussian()])
 def test_what_has_no_parameters_is_not_valid(model):
-    good = model.statistics(X, OneHot.of(Y))
+    rows = model.encoder(X)
+    good = model.statistics(rows, OneHot.of(Y))
     model = model.resolve(good)
-    bad = good + model.statistics(X, np.column_stack([-0.999 * (Y == 0) - 0.3 * (Y == 1), np.zeros(200)]))
-    mask = model.valid(bad)
+    bad = good + model.statistics(rows, np.column_stack([-0.999 * (Y == 0) - 0.3 * (Y == 1), np.zeros(200)]))
+    mask = model.attempt(bad).valid.sums
     assert not mask.first[0].all()
     assert mask.first[1].all() == (not model.tied)
     with pytest.raises(DegenerateError):
@@ -221,9 +223,9 @@ def test_a_forked_process_can_predict():
     ids=str,
 )
 def test_numbers_are_encoded_as_they_sort(column):
-    coded = Coded.of([column])
+    coded = encode([column])
     categories, codes = np.unique(column[~np.isnan(column)], return_inverse=True)
-    assert coded.categories[0].dtype == column.dtype
-    assert coded.categories[0].tolist() == categories.tolist()
-    assert coded.codes[~np.isnan(column), 0].tolist() == codes.tolist()
-    assert (coded.codes[np.isnan(column), 0] == -1).all()
+    assert coded.features.categories[0].dtype == column.dtype
+    assert coded.features.categories[0].tolist() == categories.tolist()
+    assert coded.values[~np.isnan(column), 0].tolist() == codes.tolist()
+    assert (coded.values[np.isnan(column), 0] == -1).all()

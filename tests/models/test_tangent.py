@@ -25,10 +25,10 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
-from suffice._domain import OneHot
-from suffice.models.moments import moments
+from suffice._labels import OneHot
+from suffice.models import FullGaussian
 from suffice.models.pencil import Pencil, worst_error
-from suffice.models.tangent import linear_bayes, minimum_error
+from suffice.models.rules import linear_bayes, minimum_error
 
 KINDS = [FisherDiscriminant, ScatterDiscriminant, MinimaxProbabilityMachine, MinimumErrorMPM, QuasiBayes, LinearBayes]
 
@@ -56,7 +56,8 @@ def test_with_one_feature_the_point_of_contact_is_the_cut(kind):
 
 
 def pencil(X, y, prior=None, ridge=0.0):
-    s = moments(X, OneHot.of(y), full=True)
+    model = FullGaussian()
+    s = model.statistics(model.encoder(X), OneHot.of(y))
     s = s if prior is None else s.by_class(np.array(prior) * len(y) / s.mass)
     return Pencil.of(s, np.ones(X.shape[1], dtype=bool), ridge)
 

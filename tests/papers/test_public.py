@@ -10,16 +10,6 @@ from pkgutil import walk_packages
 
 import papers
 
-IMPORTED = {"suffice.learners._descent"}  # RandomDescent
-OVERRIDDEN = {  # what takes a model of its own
-    "PrintedQDA._model",
-    "TotalNB._model",
-    "FilledNB._model",
-    "TotalLR._model",
-    "TotalGaussian._pooled",
-    "FilledGaussian._variance",
-}
-
 
 def private(name):
     return name.startswith("_") and not name.endswith("__")
@@ -35,7 +25,7 @@ def test_imports():
             found |= {
                 name for name in names if name.startswith("suffice") and (hidden or any(map(private, name.split("."))))
             }
-    assert found == IMPORTED
+    assert not found
 
 
 def test_overridden_methods():
@@ -50,4 +40,4 @@ def test_overridden_methods():
         and callable(value)
         and any(name in vars(base) for base in one.__mro__ if base.__module__.startswith("suffice"))
     }
-    assert found == OVERRIDDEN
+    assert not found

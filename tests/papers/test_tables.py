@@ -14,7 +14,7 @@ from papers.derived import Derived
 from papers.store import Task
 from papers.table import Table
 from papers.tables import TABLES
-from papers.tables.nblr import FilledNB, SummedDescent, TotalLR, TotalNB
+from papers.tables.nblr import SummedDescent, filled_nb, lr_gnb, nb_gnb
 from papers.tables.nblr_tests import t_values
 from papers.tables.rc2 import SPLITS, Seen
 from suffice.learners import ClosedForm, GradientDescent
@@ -143,15 +143,15 @@ def test_a_table_that_is_drawn_from_others_names_them():
 
 def test_total_variance_is_that_of_all_rows(rng):
     X, y = np.concatenate([rng.normal(0, 1, (30, 2)), rng.normal(4, 1, (20, 2))]), np.repeat([0, 1], [30, 20])
-    np.testing.assert_allclose(TotalNB(prior=None).fit(X, y).var_, np.tile(X.var(axis=0), (2, 1)))
-    linear = TotalLR(prior=None, learner=ClosedForm()).fit(X, y)
+    np.testing.assert_allclose(nb_gnb().fit(X, y).parameters_.variance, X.var(axis=0)[None])
+    (linear,) = lr_gnb("ovr").fit(X, y).parameters_
     gap = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
-    np.testing.assert_allclose(linear.coef_[0], gap / X.var(axis=0))
+    np.testing.assert_allclose(linear.log_odds()[0][0], gap / X.var(axis=0))
 
 
 def test_a_class_without_variance_takes_that_of_all_rows():
     X, y = np.array([[1.0], [1.0], [2.0], [4.0]]), [0, 0, 1, 1]
-    np.testing.assert_allclose(FilledNB(prior=None).fit(X, y).var_.ravel(), [X.var(), 1.0])
+    np.testing.assert_allclose(filled_nb().fit(X, y).parameters_.variance.ravel(), [X.var(), 1.0])
 
 
 def test_summed_descent_is_gradient_ascent_of_one_sigmoid(rng):

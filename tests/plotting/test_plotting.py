@@ -373,14 +373,15 @@ def test_what_is_wrong_with_the_input(call, says):
 
 
 @plain
-def test_moments_of_pairs_that_a_learner_has_moved_are_not_kept():
-    model = FisherDiscriminant(learner=RiskCalibration(anchor=0, max_iter=2)).fit(*THREE)
-    with pytest.raises(ValueError, match="RiskCalibration moves the moments of every pair of classes and keeps none"):
-        plot_classes(model, pair=("setosa", "virginica"))
+def test_moments_of_pairs_that_a_learner_has_moved_are_drawn():
+    model = FisherDiscriminant(learner=RiskCalibration(max_iter=2, stop=None)).fit(*THREE)
+    pencil = model.pencil(1)  # of the first class and the third
+    assert_allclose(model.coef_[1], pencil.tangent(0.0).coef)
+    plot_classes(model, pair=("setosa", "virginica"))
 
 
 def test_a_plane_that_is_not_finite_is_not_drawn():
     model = fitted(MinimaxProbabilityMachine)
-    model._learned = replace(model._learned, parameters=replace(model.parameters_, coef=np.full(2, np.nan)))
+    model._learned = replace(model._learned, parameters=(replace(model.parameters_[0], coef=np.full(2, np.nan)),))
     with pytest.raises(ValueError, match=r"Minimax \(MPM\) has no finite plane.* ridge > 0"):
         plot_classes(model)

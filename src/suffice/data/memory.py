@@ -11,26 +11,29 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
-from suffice._domain import OneHot
-from suffice.data._protocol import Batch, R
+from suffice._labels import OneHot
+from suffice.data._base import Batch, Data, R
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
 
 
-class Memory:
+class Memory(Data):
     """Features X (n, d) and labels y (n,), with row weights, summed in batches.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Features, or whatever a model's `statistics` takes that has a length and can be indexed by rows.
-    y : array of shape (n,), or OneHot
-        Labels.
-    weight : array of shape (n,), default=None
+    X : array or data frame of shape (n, d)
+        Features, or whatever a model's encoder takes that has a length and can be indexed by rows.
+    y : array of shape (n,), default=None
+        Labels; rows without labels can be predicted, not learned from.
+    weight : array of shape (n,) or the name of a column, default=None
         Row weights; a row of weight zero counts for nothing.
     batch_size : int, default=None
         Rows in a batch; by default about two million entries' worth.
+    target : name of a column, default=None
+        The column of a data frame X that holds the labels, in the place of y.
 
     Examples
     --------
@@ -39,48 +42,89 @@ class Memory:
     np.float64(7.0)
     """
 
-    def __init__(self, X: Any, y: Any, weight: Any = None, batch_size: int | None = None) -> None:
-        Y = y if isinstance(y, OneHot) else OneHot.of(y, weight)
-        if len(X) != len(Y):
-            raise ValueError(f"X has {len(X)} rows, but there are {len(Y)} labels")
-        if not (Y.weight >= 0).all() or not np.isfinite(Y.weight).all():
-            raise ValueError("weights must be finite numbers of at least 0")
-        if Y.classes.dtype.kind == "f" and np.isnan(Y.classes).any():
-            raise ValueError("labels must not be NaN")
-        if not Y.weight.all():
+    def __init__(
+        self, X: Any, y: Any = None, weight: Any = None, batch_size: int | None = None, target: str | None = None
+    ) -> None:
+        X, y, weight = _taken_out(X, y, weight, target)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        n = _num_samples(X)
+        Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
+        if Y is not None and n != len(Y):
+            raise ValueError(f"X has {n} rows, but there are {len(Y)} labels")
+        if Y is not None and not Y.weight.all():
             rows = np.flatnonzero(Y.weight)
             X, Y = _safe_indexing(X, rows), Y[rows]
         self.X, self.Y, self.batch_size = X, Y, batch_size
 
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        self.names = tuple(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
+    def _labels(self) -> OneHot:
+        if self.Y is None:
+            raise ValueError("this data set has no labels to learn from: give y, or target= with the name of a column")
+        return self.Y
 
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, in order."""
-        batches = (f(Batch(self.X[rows], self.Y[rows])) for rows in row_slices(self.X, self.batch_size))
+        Y = self._labels()
+        batches = (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in row_slices(self.X, self.batch_size))
         return reduce(operator.add, batches)
+
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        """f of the features, batch by batch, as one array."""
+        return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in row_slices(self.X, self.batch_size)])
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
     ) -> Memory:
         """The same rows with a function applied, once, to their features, their labels or both."""
         X = self.X if features is None else features(self.X)
-        return Memory(X, self.Y if labels is None else labels(self.Y), batch_size=self.batch_size)
+        return Memory(X, self.Y if labels is None else labels(self._labels()), batch_size=self.batch_size)
 
     def resample(self, seed: int) -> Memory:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own."""
-        times = np.random.default_rng(seed).poisson(1.0, len(self.Y))
-        return self.map(labels=lambda Y: replace(Y, weight=Y.weight * times))
+        Y = self._labels()
+        times = np.random.default_rng(seed).poisson(1.0, len(Y))
+        return Memory(self.X, replace(Y, weight=Y.weight * times), batch_size=self.batch_size)
 
-    def parts(self, shares: Sequence[float], seed: int) -> list[Memory]:
+    def split(self, shares: Sequence[float], seed: int) -> list[Memory]:
         """Disjoint random parts that sum to the whole, each with its share of the rows (as near as rows allow)."""
-        order = np.random.default_rng(seed).permutation(len(self.Y))
+        Y = self._labels()
+        order = np.random.default_rng(seed).permutation(len(Y))
         ends = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * len(order)).astype(int)
         rows = [np.sort(part) for part in np.split(order, ends)]
-        return [Memory(self.X[part], self.Y[part], batch_size=self.batch_size) for part in rows]
+        return [Memory(_safe_indexing(self.X, part), Y[part], batch_size=self.batch_size) for part in rows]
+
+
+def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:
+    """Features, labels and weights, of which the last two may be columns of a data frame."""
+    columns = {"target": target, "weight": weight if isinstance(weight, str) else None}
+    named = {what: name for what, name in columns.items() if name is not None}
+    if not named:
+        return X, y, weight
+    if y is not None and target is not None:
+        raise ValueError("give the labels either as y or as target, the name of a column, not both")
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"{' and '.join(named)} name columns of a data frame, but X is a {type(X).__name__}")
+    for what, name in named.items():
+        if name not in frame.columns:
+            raise ValueError(f"{what}={name!r} is not a column; the columns are {list(frame.columns)}")
+    y = y if target is None else frame[target].to_numpy()
+    weight = frame[weight].to_numpy() if isinstance(weight, str) else weight
+    return frame.drop(list(named.values())).to_native(), y, weight
+
+
+def _weights(weight: Any, n: int) -> Any:
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=float)
+    if weight.shape != (n,):
+        raise ValueError(f"weight has shape {weight.shape}, but there are {n} rows")
+    if not (weight >= 0).all() or not np.isfinite(weight).all():
+        raise ValueError("weights must be finite numbers of at least 0")
+    return weight
 
 
 def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
     """Slices that cover the rows of X in order, at least one."""
-    size = batch_size or max(1, ENTRIES // max(1, X.shape[1]))
+    width = X.shape[1] if len(X.shape) > 1 else 1
+    size = batch_size or max(1, ENTRIES // max(1, width))
     return [slice(i, i + size) for i in range(0, max(1, X.shape[0]), size)]

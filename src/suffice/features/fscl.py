@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from suffice._check import COUNT, Rule, check, is_number, one_of
+from suffice._progress import progress
 from suffice._vector import Array
 from suffice.features._kernels import compete, nearest
-from suffice.learners._descent import COUNT, POSITIVE, check, one_of
 
 DECAYS = ("exponential", "linear")
-SHARE = (lambda v: POSITIVE[0](v) and v <= 1, "a number above 0 and at most 1")
+SHARE = Rule(lambda v: is_number(v) and 0 < v <= 1, "a number above 0 and at most 1")
 
 
 def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponential") -> Array:
@@ -163,11 +162,12 @@ class FSCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         rng, n = check_random_state(self.random_state), len(X)
         centers = distinct_rows(X, self.n_clusters, rng, "FSCL: n_clusters").T.copy()
         wins = np.ones(self.n_clusters)
-        epochs = range(self.epochs)
-        for epoch in track(epochs, "FSCL", console=Console(stderr=True)) if self.verbose else epochs:
-            visits = epoch * n + np.arange(1, n + 1)
-            rates = learning_rate(visits, n * self.epochs, self.rate, self.decay)
-            compete(X, rng.permutation(n), rates, centers, wins)
+        with progress("FSCL", self.epochs, bool(self.verbose)) as show:
+            for epoch in range(self.epochs):
+                visits = epoch * n + np.arange(1, n + 1)
+                rates = learning_rate(visits, n * self.epochs, self.rate, self.decay)
+                compete(X, rng.permutation(n), rates, centers, wins)
+                show("")
         return centers.T.copy(), wins
 
     def predict(self, X: Any) -> Array:

@@ -11,10 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from suffice._check import COUNT, POSITIVE, check
 from suffice._vector import Array
 from suffice.features._kernels import nearest
 from suffice.features.fscl import FSCL, distinct_rows
-from suffice.learners._descent import COUNT, POSITIVE, check
 
 BLOCK = 4096  # rows that are transformed at a time: their columns stay in the cache between the steps
 CLUSTERERS = {"fscl": FSCL, "kmeans": KMeans}

@@ -1,6 +1,6 @@
 """Learners: ways from data to parameters, each for every model that offers what it asks for."""
 
-from suffice.learners._protocol import Fit, Learner, Observed
+from suffice.learners._base import Fit, Learner, Observed
 from suffice.learners.calibration import TM, RiskCalibration
 from suffice.learners.closed_form import ClosedForm
 from suffice.learners.frequency import DiscriminativeFrequency

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, or_else
+from suffice._notice import Notice
 from suffice._vector import Array, select
 from suffice.data import Batch, Data
-from suffice.learners._descent import (
-    COUNT,
-    NOT_NEGATIVE,
-    PATIENCE,
-    POSITIVE,
-    STOPS,
-    Iterate,
-    Rate,
-    Record,
-    Watch,
-    check,
-    descend,
-    one_of,
-    or_else,
-    recording,
-)
-from suffice.learners._protocol import Evaluate, Fit, Observed, require
-from suffice.losses import Costs, Losses
-from suffice.models import Model, Statistics
+from suffice.learners._base import Ask, Course, Evaluate, Iterative, Observed, Outcome, Views
+from suffice.learners._descent import Place, Rate, descend, no_pass
+from suffice.learners._stopping import RULES, STOPS, Calm, Iterate, Settled, Watch
+from suffice.losses import Loss, Losses
+from suffice.models import Joint, Model, Statistics
+from suffice.models._base import Share
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
@@ -41,57 +29,74 @@ SLACK = 0.02  # a calibration that is stopped early is as good; one that has har
 class Calibration:
     """Descent in the space of statistics: s <- s + rate (S(X, W) + anchor (S(X, Y) - s)), theta(s) in closed form."""
 
-    model: Any  # resolved, with a log-likelihood if there is an anchor
+    model: Any  # resolved
     data: Data
-    whole: Statistics  # S(X, Y)
-    loss: Costs
+    whole: Statistics[Any]  # S(X, Y)
+    loss: Loss
     anchor: float = 0.0
     freeze: str = "block"
     only_adds: bool = False
+    best: Any = None  # theta(whole), where there is an anchor
 
-    def evaluate(self, s: Statistics) -> Iterate:
-        return self.evaluate_on(self.data, s)
+    def evaluate(self, place: Place) -> Course[Iterate]:
+        """Losses, direction and objective, in one pass."""
+        return (yield from self.evaluate_on(self.data, place))
 
-    def evaluate_on(self, data: Data, s: Statistics) -> Iterate:
-        """Losses, direction and objective at s, in one pass over some rows; the direction is scaled up to all."""
-        theta = self.model.parameters(s)
-        got = data.sum(Evaluate(self.model, theta, self.whole.domain.classes, self.loss, self.only_adds))
+    def evaluate_on(self, data: Data, place: Place) -> Course[Iterate]:
+        """Losses, direction and objective from one pass over some rows; the direction is scaled up to all."""
+        s, theta = place
+        classes = self.whole.domain.classes
+        got = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
         direction = got.direction
         if data is not self.data:
             direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
         if self.anchor:
             direction = direction + self.anchor * (self.whole - s)
-        return Iterate(s, theta, got.losses, direction, self.objective(s, got.losses))
+        return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses))
 
-    def objective(self, s: Statistics, losses: Losses) -> float:
+    def objective(self, theta: Any, losses: Losses) -> float:
         """Log loss plus anchor times negative joint log-likelihood, per row."""
         value = losses.means()[self.loss.judge]
         if not self.anchor:
             return value
-        likelihood: float = self.model.log_likelihood(self.whole, s)
+        likelihood: float = self.model.log_likelihood(self.whole, self.best, theta)
         return value - self.anchor * likelihood / float(self.whole.mass.sum())
 
-    def step(self, at: Iterate, rate: float) -> Statistics:
+    def step(self, at: Iterate, rate: float) -> Course[Place]:
+        return no_pass(self.moved(at, rate))
+
+    def moved(self, at: Iterate, rate: float) -> Place:
         """A step, but for what it would leave without parameters: the block concerned stays, or everything does."""
-        here: Statistics = at.point
+        here: Statistics[Any] = at.point
         for _ in range(40):
-            new: Statistics = here + rate * at.direction
-            valid: Statistics = self.model.valid(new)
+            new: Statistics[Any] = here + rate * at.direction
+            got = self.model.attempt(new)
+            valid = got.valid.leaves()
+            if all(np.all(leaf) for leaf in valid):
+                return Place(new, got.parameters)
             if self.freeze == "all":
-                return new if _every(np.all, valid) else here
-            if _every(np.any, valid):
-                return select(valid, new, here)
+                return Place(here, at.theta)
+            if all(np.any(leaf) for leaf in valid):
+                mixed = select(got.valid, new, here)
+                return Place(mixed, self.model.parameters(mixed))
             rate /= 2  # a covariance that all classes share: only a shorter step keeps it
-        return here
+        return Place(here, at.theta)
 
 
-def _every(test: Any, mask: Statistics) -> bool:
-    leaves: list[bool] = []
-    mask.map(lambda leaf: leaves.append(bool(test(leaf))))
-    return all(leaves)
+@dataclass(frozen=True, eq=False)
+class Minibatches(Calibration):
+    """A step goes through all rows, piece by piece."""
+
+    pieces: tuple[Data, ...] = ()
+
+    def step(self, at: Iterate, rate: float) -> Course[Place]:
+        place = Place(at.point, at.theta)
+        for piece in self.pieces:
+            place = self.moved((yield from self.evaluate_on(piece, place)), rate)
+        return place
 
 
-class RiskCalibration(BaseEstimator):
+class RiskCalibration(Iterative):
     """Risk-based calibration (RC): move the statistics until the classifier answers its own labels.
 
         s <- s + rate (S(X, Y - P) + anchor (S(X, Y) - s)),     theta(s) in closed form
@@ -114,14 +119,16 @@ class RiskCalibration(BaseEstimator):
         least is kept. "soft-error": when the soft error rises; the model before is kept. "best-error": after
         `max_iter`; the iterate of least training error is kept. None: after `max_iter`; the last is kept.
     anchor : float, default=0.1
-        Pull towards the statistics of the data; the papers have 0.
+        Pull towards the statistics of the data; the papers have 0. Without effect on models that have no joint
+        likelihood (planes).
     init : {"data", "random", "bootstrap"}, default="data"
         Where to start: S(X, Y); the same with rows dealt to classes at random; S of a bootstrap sample.
     freeze : {"block", "all"}, default="block"
         What stays when a step would leave statistics without parameters: the table, variance or covariance concerned
         (where classes share one, the step is halved instead), or everything (the papers' rule, which may deadlock).
     batch_size : int, default=None
-        Rows of a minibatch. The rate (0.1 if adaptive) then falls with one over the square root of the pass.
+        Rows of a minibatch. An iteration then is a pass of many steps, whose rate (0.1 if adaptive) falls with one
+        over the square root of the iteration, and a pass that measures the losses.
     validation_fraction : float, default=None
         Share of the rows to hold out; the iterate of least log loss on them is kept.
     n_init : int, default=1
@@ -179,42 +186,8 @@ class RiskCalibration(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
-        """Calibrate a model on a data set."""
-        self._check(model)
-        rng = check_random_state(self.random_state)
-        whole, held_out = data.sum(Observed(model)), None
-        if self.validation_fraction is not None:
-            shares = [self.validation_fraction, 1 - self.validation_fraction]
-            held_out, data = data.parts(shares, rng.randint(2**31))
-            if not held_out.sum(_rows) or not data.sum(_rows):
-                raise ValueError(f"validation_fraction={self.validation_fraction} leaves no rows on one side")
-            whole = data.sum(Observed(model)).onto(whole.domain)
-            if not whole.mass.all():
-                unseen = whole.domain.classes[whole.mass == 0].tolist()
-                warnings.warn(f"all rows of the classes {unseen} are held out: lower validation_fraction", stacklevel=3)
-        loss = Costs.of(self.costs, len(whole.domain.classes), type(self).__name__)
-        problem = Calibration(model.resolve(whole), data, whole, loss, self.anchor, self.freeze)
-        starts = 1 if self.init == "data" else self.n_init
-        fits = [self._descend(problem, held_out, rng.randint(2**31)) for _ in range(starts)]
-        return min(fits, key=lambda pair: pair[0])[1]
-
-    def _descend(self, problem: Calibration, held_out: Data | None, seed: int) -> tuple[float, Fit]:
-        """A descent from one start: what the kept iterate has least of, and the fit."""
-        adaptive = self.rate == "adaptive"
-        rate = Rate(FIRST, True, GROW, momentum=MOMENTUM) if adaptive else Rate(float(self.rate))
-        elsewhere = None if held_out is None else _log_loss_on(problem, held_out)
-        watch = Watch(self.stop, self.tol, rate.first, elsewhere, slack=SLACK)
-        start = _start(problem, self.init, seed)
-        with recording(self) as record:
-            if self.batch_size is None:
-                kept, ended = descend(problem, start, rate, watch, record)
-            else:
-                parts = -(-problem.data.sum(_rows) // self.batch_size)
-                kept, ended = stroll(problem, start, rate.first, watch, record, parts, seed)
-        return watch.value, Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)
-
-    def _check(self, model: Model[Any, Any]) -> None:
+    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - every model can be calibrated
+        """Refuse settings that make no sense."""
         check(
             self,
             rate=or_else("adaptive", POSITIVE),
@@ -224,68 +197,106 @@ class RiskCalibration(BaseEstimator):
             init=one_of("data", "random", "bootstrap"),
             freeze=one_of("block", "all"),
             batch_size=or_else(None, COUNT),
-            validation_fraction=or_else(None, (lambda v: POSITIVE[0](v) and v < 1, "between 0 and 1")),
+            validation_fraction=or_else(None, SHARE),
             n_init=COUNT,
             tol=NOT_NEGATIVE,
         )
-        require(model, self, "valid", *(["log_likelihood"] if self.anchor else []))
+
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Calibrate one share."""
+        rng = check_random_state(self.random_state)
+        problem, elsewhere, notices = yield from self._problem(share, views, rng)
+        starts = 1 if self.init == "data" else self.n_init
+        outcomes = []
+        for _ in range(starts):
+            seed = rng.randint(2**31)
+            watch = self._watch(elsewhere is not None)
+            outcome = yield from self._descent(problem, watch, elsewhere, seed, views)
+            outcomes.append((watch.value, outcome))
+        best = min(outcomes, key=lambda pair: pair[0])[1]
+        return replace(best, notices=notices)
+
+    def _problem(self, share: Share, views: Views, rng: Any) -> Course[tuple[Calibration, Any, tuple[Notice, ...]]]:
+        """What to descend, the loss on held-out rows if there are any, and what there is to say of these."""
+        data, whole, held_out = views.data, share.whole, None
+        notices: tuple[Notice, ...] = ()
+        if self.costs is not None and share.group is not None and len(share.group) > 2:
+            raise ValueError(f"classes go two at a time: give costs to the classifier, not to {self!r}")
+        if self.validation_fraction is not None:
+            shares = (self.validation_fraction, 1 - self.validation_fraction)
+            held_out, data = views.split(shares, rng.randint(2**31))
+            held, learned = (yield Ask(held_out, _rows)), (yield Ask(data, _rows))
+            if not held or not learned:
+                raise ValueError(f"validation_fraction={self.validation_fraction} leaves no rows on one side")
+            rest = yield Ask(data, Observed(share.model))
+            whole = rest.onto(whole.domain)
+            if not whole.mass.all():
+                unseen = whole.domain.classes[whole.mass == 0].tolist()
+                notices = (Notice(f"all rows of the classes {unseen} are held out: lower validation_fraction"),)
+        loss = Loss.of(self.costs, len(whole.domain.classes), type(self).__name__)
+        model = share.model if held_out is None else share.model.resolve(whole)
+        anchor = self.anchor if isinstance(model, Joint) else 0.0
+        best = model.parameters(whole) if anchor else None
+        problem = Calibration(model, data, whole, loss, anchor, self.freeze, best=best)
+        return problem, None if held_out is None else _log_loss_on(problem, held_out), notices
+
+    def _watch(self, held_out: bool) -> Watch:
+        first = FIRST if self.rate == "adaptive" else float(self.rate)
+        by_piece = self.batch_size is not None and self.stop == "log-loss"
+        rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
+        return Watch(rule, self.tol, first, held_out, SLACK)
+
+    def _descent(self, problem: Calibration, watch: Watch, elsewhere: Any, seed: int, views: Views) -> Course[Outcome]:
+        """A descent from one start."""
+        start = yield from random_start(problem.model, problem.data, problem.whole, self.init, seed, views)
+        place = Place(start, problem.model.parameters(start))
+        adaptive = self.rate == "adaptive"
+        rate = Rate(watch.first_rate, adaptive, GROW, momentum=MOMENTUM if adaptive else 0.0)
+        if self.batch_size is not None:
+            rows = yield Ask(problem.data, _rows)
+            pieces = views.pieces(problem.data, -(-rows // self.batch_size), seed)
+            rate = Rate(watch.first_rate, falling=True)
+            problem = Minibatches(**vars(problem), pieces=tuple(pieces))
+        return (yield from descend(problem, place, rate, watch, self.max_iter, elsewhere, moves=True))
 
 
-def _start(problem: Calibration, init: str, seed: int) -> Statistics:
-    """The statistics to begin with."""
-    whole = problem.whole
+def random_start(
+    model: Any, data: Data, whole: Statistics[Any], init: str, seed: int, views: Views
+) -> Course[Statistics[Any]]:
+    """The statistics to begin with: those of the data, of a bootstrap sample, or with rows dealt to random classes."""
     if init == "data":
         return whole
     if init == "bootstrap":
-        drawn = problem.data.resample(seed).sum(Observed(problem.model))
-        valid: Statistics = problem.model.valid(drawn)
-        return select(valid, drawn, whole)
+        drawn = yield Ask(views.resample(data, seed), Observed(model))
+        return select(model.attempt(drawn).valid, drawn, whole)
     k = len(whole.mass)
     dealt: Array = np.random.default_rng(seed).dirichlet(np.ones(k), size=k).T  # where the rows of each class go
-    start: Statistics = whole.map(lambda value: np.tensordot(dealt, value, axes=1))
-    return start
+    return dealt_out(whole, dealt)
+
+
+def dealt_out(s: Statistics[Any], dealt: Array) -> Statistics[Any]:
+    """Statistics of which every class c gives the share `dealt[b, c]` to class b (k, k)."""
+    k = len(s.mass)
+    parts = [s.by_class(dealt[b]).regroup(np.full(k, b), s.domain.classes) for b in range(k)]
+    together: Statistics[Any] = sum(parts[1:], parts[0])
+    return together
 
 
 def _rows(batch: Batch) -> int:
     return len(batch.Y)
 
 
-def _log_loss_on(problem: Calibration, rows: Data) -> Any:
+def _log_loss_on(problem: Calibration, rows: Data) -> Callable[[Any], Course[float]]:
     """The log loss of parameters on other rows."""
-    classes = problem.whole.domain.classes
 
-    def value(theta: Any) -> float:
-        return rows.sum(Evaluate(problem.model, theta, classes, problem.loss)).losses.means()["log_loss"]
+    def value(theta: Any) -> Course[float]:
+        got = yield Ask(rows, Evaluate(problem.model, theta, problem.whole.domain.classes, problem.loss))
+        return float(got.losses.means()["log_loss"])
 
     return value
 
 
-def stroll(
-    problem: Calibration, s: Statistics, first: float, watch: Watch, record: Record, parts: int, seed: int
-) -> tuple[Iterate, bool]:
-    """Descend by minibatches with a falling rate; losses are those met on the way, so that a pass stays one pass.
-
-    It ends when the objective hardly changes or has not fallen for a while; a single pass may rise.
-    """
-    at = problem.evaluate(s)
-    record.add(at, 0.0)
-    watch.see(at, first)
-    batches = problem.data.parts([1 / parts] * parts, seed)
-    for epoch in range(record.learner.max_iter - 1):
-        rate, met = first / np.sqrt(epoch + 1), Losses(0.0, 0.0, 0.0, 0.0)
-        for batch in batches:
-            at = problem.evaluate_on(batch, s)
-            met, s = met + at.losses, problem.step(at, rate)
-        at = Iterate(s, problem.model.parameters(s), met, None, problem.objective(s, met))
-        record.add(at, rate)
-        watch.see(at, first)
-        if watch.stop == "log-loss" and (abs(watch.fall) <= watch.tol or watch.since >= PATIENCE):
-            return watch.kept or at, True
-    watch.warn(record)
-    return watch.kept or at, False
-
-
-class TM(BaseEstimator):
+class TM(Iterative):
     """The TM algorithm: maximise the conditional likelihood by whole steps of calibration, taken back where it falls.
 
         s <- s + S(X, Y) - S(X, P)
@@ -321,13 +332,13 @@ class TM(BaseEstimator):
         self.tol = tol
         self.verbose = verbose
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
-        """Maximise the conditional likelihood of a model on a data set."""
+    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - it fits every model
+        """Refuse settings that make no sense."""
         check(self, max_iter=COUNT, tol=NOT_NEGATIVE)
-        require(model, self, "valid")
-        whole = data.sum(Observed(model))
-        problem = Calibration(model.resolve(whole), data, whole, Costs.equal(len(whole.mass)))
-        with recording(self) as record:
-            rate = Rate(1.0, adaptive=True, most=1.0)
-            kept, ended = descend(problem, whole, rate, Watch("log-loss", self.tol, 1.0), record)
-        return Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)
+
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Maximise the conditional likelihood of one share."""
+        whole = share.whole
+        problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)))
+        place, rate = Place(whole, share.model.parameters(whole)), Rate(1.0, adaptive=True, most=1.0)
+        return (yield from descend(problem, place, rate, Watch(Settled(self.tol), self.tol), self.max_iter, moves=True))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from suffice.data import Data
-from suffice.learners._protocol import Fit, Observed
+from suffice.learners._base import Fit, Learner, Observed, begin
 from suffice.models import Model, Statistics
 
 
-class ClosedForm(BaseEstimator):
+class ClosedForm(Learner):
     """Parameters are theta(S(X, Y)): maximum likelihood, or MAP under the model's prior, in one read of the data.
 
     Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows.
@@ -29,9 +27,10 @@ class ClosedForm(BaseEstimator):
 
     def learn(self, model: Model[Any, Any], data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
+        model, data = begin(model, data)
         return self.close(model, data.sum(Observed(model)))
 
-    def close(self, model: Model[Any, Any], s: Statistics) -> Fit:
+    def close(self, model: Model[Any, Any], s: Statistics[Any]) -> Fit:
         """The parameters that statistics S(X, Y) already summed lead to."""
         resolved = model.resolve(s)
-        return Fit(resolved, resolved.parameters(s), s)
+        return Fit(resolved, resolved.parameters(s), s, warnings=resolved.remarks())

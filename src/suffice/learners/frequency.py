@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
-from suffice.data import Data
-from suffice.learners._descent import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    STOPS,
-    Rate,
-    Watch,
-    check,
-    descend,
-    one_of,
-    recording,
-)
-from suffice.learners._protocol import Fit, Observed
+from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
+from suffice.learners._base import Course, Iterative, Outcome, Views
+from suffice.learners._descent import Place, Rate, descend
+from suffice.learners._stopping import RULES, STOPS, Watch
 from suffice.learners.calibration import SLACK, Calibration
-from suffice.losses import Costs
-from suffice.models import Model
+from suffice.losses import Loss
+from suffice.models import Model, Tabular
+from suffice.models._base import Share
 
 
-class DiscriminativeFrequency(BaseEstimator):
+class DiscriminativeFrequency(Iterative):
     """The discriminative frequency estimate (DFE): count a row again by how wrong the classifier is about it.
 
         s <- s + rate S(X, max(Y - P, 0))
@@ -59,6 +48,8 @@ class DiscriminativeFrequency(BaseEstimator):
     doi:10.1145/1390156.1390284.
     """
 
+    needs = (Tabular,)
+
     def __init__(
         self,
         rate: float = 0.1,
@@ -73,17 +64,14 @@ class DiscriminativeFrequency(BaseEstimator):
         self.tol = tol
         self.verbose = verbose
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
-        """Estimate the tables of a model on a data set."""
+    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - all that it fits are alike
+        """Refuse settings that make no sense."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
-        whole = data.sum(Observed(model))
-        if not hasattr(whole, "table"):
-            kind = type(whole).__name__
-            raise TypeError(
-                f"DiscriminativeFrequency does not fit {type(model).__name__}, whose {kind} have no `table`"
-            )
-        problem = Calibration(model.resolve(whole), data, whole, Costs.equal(len(whole.mass)), only_adds=True)
-        with recording(self) as record:
-            watch = Watch(self.stop, self.tol, self.rate, slack=SLACK)
-            kept, ended = descend(problem, whole, Rate(self.rate), watch, record)
-        return Fit(problem.model, kept.theta, kept.point, record.history, len(record), ended)
+
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Estimate the tables of one share."""
+        whole = share.whole
+        problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)), only_adds=True)
+        place = Place(whole, share.model.parameters(whole))
+        watch = Watch(RULES[self.stop](self.tol), self.tol, self.rate, slack=SLACK)
+        return (yield from descend(problem, place, Rate(self.rate), watch, self.max_iter, moves=True))

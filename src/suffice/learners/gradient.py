@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
+from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
+from suffice._vector import inner
 from suffice.data import Data
-from suffice.learners._descent import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    STOPS,
-    Iterate,
-    Rate,
-    Watch,
-    check,
-    descend,
-    one_of,
-    or_else,
-    recording,
-    total,
-)
-from suffice.learners._protocol import Evaluate, Fit, Observed, require
-from suffice.losses import Costs
-from suffice.models import DegenerateError, Model, Statistics
+from suffice.learners._base import Ask, Course, Evaluate, Iterative, Outcome, Views, require
+from suffice.learners._descent import Place, Rate, descend, no_pass
+from suffice.learners._stopping import RULES, STOPS, Iterate, Watch
+from suffice.learners.calibration import random_start
+from suffice.losses import Loss
+from suffice.models import Curved, Model, Natural, Statistics
+from suffice.models._base import Share
 
 FIRST = 0.1
-
-
-def start(model: Any, whole: Statistics, init: str, learner: Any) -> Any:
-    """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
-    try:
-        return model.zero(whole) if init == "zero" else model.natural(model.parameters(whole))
-    except TypeError as error:
-        raise TypeError(f"{type(learner).__name__} does not fit {type(model).__name__}: {error}") from error
-    except DegenerateError:
-        if not hasattr(model, "zero"):
-            raise
-        return model.zero(whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +27,18 @@ class Descent:
 
     model: Any  # resolved, with natural parameters
     data: Data
-    whole: Statistics
+    whole: Statistics[Any]
     start: Any
     l2: float = 0.0
 
-    def evaluate(self, eta: Any) -> Iterate:
-        theta = self.model.from_natural(eta, self.whole.domain)
-        loss = Costs.equal(len(self.whole.mass))
-        got = self.data.sum(Evaluate(self.model, theta, self.whole.domain.classes, loss))
+    def place(self, eta: Any) -> Place:
+        """A point with its parameters."""
+        return Place(eta, self.model.from_natural(eta))
+
+    def evaluate(self, place: Place) -> Course[Iterate]:
+        eta, theta = place
+        loss = Loss.equal(len(self.whole.mass))
+        got = yield Ask(self.data, Evaluate(self.model, theta, self.whole.domain.classes, loss))
         direction, objective = self.model.gradient(got.direction, eta), got.losses.means()["log_loss"]
         if self.l2:
             pulled = self.model.penalised(eta)
@@ -64,8 +46,8 @@ class Descent:
             objective += penalty(self.l2, pulled, eta) / self.mass
         return Iterate(eta, theta, got.losses, direction, objective)
 
-    def step(self, at: Iterate, rate: float) -> Any:
-        return self.model.feasible(at.point + (rate / self.mass) * at.direction, self.start)
+    def step(self, at: Iterate, rate: float) -> Course[Place]:
+        return no_pass(self.place(self.model.feasible(at.point + (rate / self.mass) * at.direction, self.start)))
 
     @property
     def mass(self) -> float:
@@ -78,12 +60,17 @@ def penalty(l2: float, pulled: Any, eta: Any) -> float:
     return 0.5 * l2 * inner(pulled, eta)
 
 
-def inner(a: Any, b: Any) -> float:
-    """The inner product of two vectors of one kind."""
-    return total(a.map(operator.mul, b))
+def start(model: Any, s: Statistics[Any], init: str) -> Any:
+    """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
+    if init == "zero":
+        return model.zero(s)
+    got = model.attempt(s)
+    if got.problem is not None and isinstance(model, Curved):
+        return model.zero(s)
+    return model.natural(model.parameters(s))
 
 
-class GradientDescent(BaseEstimator):
+class GradientDescent(Iterative):
     """Gradient descent on the log loss in natural parameters, with projections where these are constrained.
 
         eta <- feasible(eta + rate / n gradient),     gradient = S(X, Y - P) less the mass at the means of eta
@@ -102,10 +89,12 @@ class GradientDescent(BaseEstimator):
         [1]_.
     l2 : float, default=0.0
         Weight of the penalty 1/2 l2 sum_j (sd_j w_j)^2, for `LogisticRegression`.
-    init : {"data", "zero"}, default="data"
-        Where to start: the closed form, or zero.
+    init : {"data", "zero", "random"}, default="data"
+        Where to start: the closed form, zero, or the closed form of random statistics, those with which
+        `RiskCalibration(init="random")` of the same seed begins.
     tol : float, default=1e-4
         Fall of the objective in an iteration, per row, or parameter change, at which it has settled.
+    random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows progress.
 
@@ -125,6 +114,8 @@ class GradientDescent(BaseEstimator):
        gradient reset in every iteration.
     """
 
+    needs = (Natural,)
+
     def __init__(
         self,
         rate: float | str = FIRST,
@@ -133,6 +124,7 @@ class GradientDescent(BaseEstimator):
         l2: float = 0.0,
         init: str = "data",
         tol: float = 1e-4,
+        random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.rate = rate
@@ -141,26 +133,31 @@ class GradientDescent(BaseEstimator):
         self.l2 = l2
         self.init = init
         self.tol = tol
+        self.random_state = random_state
         self.verbose = verbose
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
-        """Descend the log loss of a model on a data set."""
+    def check(self, model: Model[Any, Any]) -> None:
+        """Refuse settings that make no sense."""
         check(
             self,
             rate=or_else("adaptive", POSITIVE),
             max_iter=COUNT,
             stop=one_of(*STOPS, "change"),
             l2=NOT_NEGATIVE,
-            init=one_of("data", "zero"),
+            init=one_of("data", "zero", "random"),
             tol=NOT_NEGATIVE,
         )
-        require(model, self, "natural", *(["penalised"] if self.l2 else []), *(["zero"] if self.init == "zero" else []))
-        whole = data.sum(Observed(model))
-        resolved = model.resolve(whole)
-        problem = Descent(resolved, data, whole, start(resolved, whole, self.init, self), self.l2)
+        if self.l2 or self.init == "zero":
+            require(self, model, Curved)
+
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Descend the log loss of one share."""
+        model, whole, s = share.model, share.whole, share.whole
+        if self.init == "random":
+            seed = check_random_state(self.random_state).randint(2**31)
+            s = yield from random_start(model, views.data, whole, "random", seed, views)
+        problem = Descent(model, views.data, whole, start(model, s, self.init), self.l2)
         adaptive = self.rate == "adaptive"
         rate = Rate(FIRST if adaptive else float(self.rate), adaptive)
-        with recording(self) as record:
-            watch = Watch(self.stop, self.tol, rate.first)
-            kept, ended = descend(problem, problem.start, rate, watch, record)
-        return Fit(problem.model, kept.theta, whole, record.history, len(record), ended)
+        watch = Watch(RULES[self.stop](self.tol), self.tol, rate.first)
+        return (yield from descend(problem, problem.place(problem.start), rate, watch, self.max_iter))

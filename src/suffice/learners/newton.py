@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.base import BaseEstimator
 
-from suffice._domain import Domain
+from suffice._check import COUNT, NOT_NEGATIVE, check
 from suffice._posterior import posterior
-from suffice._vector import Array, Vector
+from suffice._vector import Array
 from suffice.data import Batch, Data
-from suffice.learners._descent import COUNT, NOT_NEGATIVE, Iterate, Rate, Watch, check, descend, recording
-from suffice.learners._protocol import Fit, Observed, require
+from suffice.learners._base import Ask, Course, Iterative, Measured, Outcome, Views
+from suffice.learners._descent import Place, Rate, descend
+from suffice.learners._stopping import Iterate, Settled, Watch
 from suffice.learners.gradient import penalty, start
-from suffice.losses import Costs, Losses
-from suffice.models import Model, Statistics
+from suffice.losses import Loss
+from suffice.models import Curved, Model, Statistics
+from suffice.models._base import Share
 
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
 SEPARATED = 1e-3  # log loss per row, without a mistake, below which unpenalised coefficients head for infinity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Curved(Vector):
+class _Curved(Measured):
     """Losses, gradient D'W (k, d + 1), and curvature: whole (k, d + 1, k, d + 1), or its diagonal (k, d + 1)."""
 
-    losses: Losses
     gradient: Array
     curvature: Array
 
@@ -44,13 +42,13 @@ class _EvaluateCurved:
 
     model: Any
     theta: Any
-    domain: Domain
+    classes: Array
     whole: bool
 
     def __call__(self, batch: Batch) -> _Curved:
-        Y = batch.Y.onto(self.domain.classes)
-        joint, D = self.model.log_joint(batch.X, self.theta), self.model.design(batch.X, self.domain)
-        losses, W = Costs.equal(len(self.domain.classes))(joint, Y)
+        Y = batch.Y.onto(self.classes)
+        joint, D = self.model.log_joint(batch.X, self.theta), self.model.design(batch.X)
+        losses, W = Loss.equal(len(self.classes))(joint, Y)
         P, weight = posterior(joint), np.where(Y.codes >= 0, Y.weight, 0.0)
         if not self.whole:
             return _Curved(losses, W.T @ D, (weight[:, None] * P * (1 - P)).T @ D**2)
@@ -70,38 +68,15 @@ class _Curvature:
 
     model: Any
     theta: Any
-    domain: Domain
+    classes: Array
     V: Array
 
     def __call__(self, batch: Batch) -> Array:
-        Y, D = batch.Y.onto(self.domain.classes), self.model.design(batch.X, self.domain)
+        Y, D = batch.Y.onto(self.classes), self.model.design(batch.X)
         P = posterior(self.model.log_joint(batch.X, self.theta))
         moved = P * (D @ self.V.T)
         share = np.where(Y.codes >= 0, Y.weight, 0.0)[:, None] * (moved - P * moved.sum(axis=1, keepdims=True))
         return np.asarray(share.T @ D)
-
-
-@dataclass(eq=False)
-class _Direction:
-    """The Newton step H^-1 g (k, d + 1), solved when it is first asked for."""
-
-    gradient: Array
-    curvature: Array  # with the penalty: whole, or its diagonal
-    product: Callable[[Array], Array]
-
-    @cached_property
-    def step(self) -> Array:
-        shape, size = self.gradient.shape, self.gradient.size
-        if self.curvature.ndim == 4 and shape[0] == 2:  # one class is minus the other: half the unknowns
-            half = _solve(self.curvature[1, :, 1] - self.curvature[1, :, 0], self.gradient[1], 0)
-            return np.stack([-half, half])
-        if self.curvature.ndim == 4:
-            return _solve(self.curvature.reshape(size, size), self.gradient.ravel(), shape[0]).reshape(shape)
-        scale = np.maximum(self.curvature.ravel(), 1e-12 * self.curvature.max())
-        operator = LinearOperator((size, size), matvec=lambda v: self.product(v.reshape(shape)).ravel())
-        condition = LinearOperator((size, size), matvec=lambda v: v / scale)
-        solved, _ = cg(operator, self.gradient.ravel(), rtol=1e-3, maxiter=100, M=condition)
-        return np.asarray(solved.reshape(shape))
 
 
 def _solve(H: Array, g: Array, k: int) -> Array:
@@ -120,43 +95,92 @@ def _solve(H: Array, g: Array, k: int) -> Array:
         damping *= 100
 
 
+def _dense_step(gradient: Array, curvature: Array) -> Array:
+    """H^-1 g (k, p) for a whole curvature (k, p, k, p)."""
+    k, p = gradient.shape
+    if k == 2:  # one class is minus the other: half the unknowns
+        half = _solve(curvature[1, :, 1] - curvature[1, :, 0], gradient[1], 0)
+        return np.stack([-half, half])
+    return _solve(curvature.reshape(k * p, k * p), gradient.ravel(), k).reshape(gradient.shape)
+
+
 @dataclass(frozen=True, eq=False)
 class NewtonDescent:
     """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
 
     model: Any  # resolved, with a design
     data: Data
-    whole: Statistics
+    whole: Statistics[Any]
     l2: float
 
-    def evaluate(self, eta: Any) -> Iterate:
-        domain = self.whole.domain
-        theta = self.model.from_natural(eta, domain)
-        dense = (len(domain.classes) - 1) * (domain.width + 1) <= DENSE
-        got = self.data.sum(_EvaluateCurved(self.model, theta, domain, dense))
+    def evaluate(self, place: Place) -> Course[Iterate]:
+        """Losses, and as direction the gradient and the curvature, from one pass."""
+        eta, theta = place
+        classes, width = self.whole.domain.classes, self.whole.domain.width
+        dense = (len(classes) - 1) * (width + 1) <= DENSE
+        got = yield Ask(self.data, _EvaluateCurved(self.model, theta, classes, dense))
         pulled = self.model.penalised(eta)
-        ridge = self.l2 * _flat(self.model.penalised(eta.map(np.ones_like)))
         diagonal = np.einsum("ijij->ij", got.curvature) if dense else got.curvature
-        diagonal += ridge
-
-        def product(V: Array) -> Array:
-            return np.asarray(self.data.sum(_Curvature(self.model, theta, domain, V)) + ridge * V)
-
-        direction = _Direction(got.gradient - self.l2 * _flat(pulled), got.curvature, product)
+        diagonal += self._ridge(eta)
         mass = float(self.whole.mass.sum())
         objective = got.losses.means()["log_loss"] + penalty(self.l2, pulled, eta) / mass
+        direction = replace(got, gradient=got.gradient - self.l2 * _flat(pulled))
         return Iterate(eta, theta, got.losses, direction, objective)
 
-    def step(self, at: Iterate, rate: float) -> Any:
-        step = rate * at.direction.step
-        return at.point + type(at.point)(step[:, 0], step[:, 1:])
+    def _ridge(self, eta: Any) -> Array:
+        return self.l2 * _flat(self.model.penalised(eta.map(np.ones_like)))
+
+    def step(self, at: Iterate, rate: float) -> Course[Place]:
+        """The Newton step, shortened; the equations are solved once for all lengths that are tried."""
+        eta = at.point
+        if "solved" not in at.cache:
+            at.cache["solved"] = yield from self._solved(at)
+        step = rate * at.cache["solved"]
+        eta = eta + type(eta)(step[:, 0], step[:, 1:])
+        return Place(eta, self.model.from_natural(eta))
+
+    def _solved(self, at: Iterate) -> Course[Array]:
+        got, shape = at.direction, at.direction.gradient.shape
+        if got.curvature.ndim == 4:
+            return _dense_step(got.gradient, got.curvature)
+        ridge = self._ridge(at.point).ravel()
+        scale = np.maximum(got.curvature.ravel(), 1e-12 * got.curvature.max())
+
+        def product(v: Array) -> Course[Array]:
+            f = _Curvature(self.model, at.theta, self.whole.domain.classes, v.reshape(shape))
+            summed = yield Ask(self.data, f)
+            return np.asarray(summed.ravel() + ridge * v)
+
+        return (yield from conjugate_gradients(product, got.gradient.ravel(), scale)).reshape(shape)
+
+
+def conjugate_gradients(
+    product: Callable[[Array], Course[Array]], g: Array, scale: Array, rtol: float = 1e-3, max_iter: int = 100
+) -> Course[Array]:
+    """x of H x = g where only products with H can be asked for, preconditioned by 1 / scale."""
+    x, r = np.zeros_like(g), g.copy()
+    z = r / scale
+    p, rz = z.copy(), float(r @ z)
+    for _ in range(max_iter):
+        if np.linalg.norm(r) <= rtol * np.linalg.norm(g):
+            break
+        q = yield from product(p)
+        curvature = float(p @ q)
+        if curvature <= 0:  # rounding: no further in this direction
+            break
+        length = rz / curvature
+        x, r = x + length * p, r - length * q
+        z = r / scale
+        rz, before = float(r @ z), rz
+        p = z + (rz / before) * p
+    return x
 
 
 def _flat(eta: Any) -> Array:
     return np.column_stack([eta.intercept, eta.coef])
 
 
-class Newton(BaseEstimator):
+class Newton(Iterative):
     """Newton's method on the penalised log loss of `LogisticRegression`: few passes, to the optimum.
 
         minimise sum_i -log p(y_i | x_i) + 1/2 l2 sum_j (sd_j w_j)^2
@@ -190,24 +214,28 @@ class Newton(BaseEstimator):
     + H^-1 X'(Y - P).
     """
 
+    needs = (Curved,)
+
     def __init__(self, l2: float = 1.0, max_iter: int = 100, tol: float = 1e-9, verbose: int = 0) -> None:
         self.l2 = l2
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
-        """Minimise the penalised log loss of a model on a data set."""
+    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - all that it fits are alike
+        """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
-        require(model, self, "design")
-        whole = data.sum(Observed(model))
-        problem = NewtonDescent(model.resolve(whole), data, whole, self.l2)
-        with recording(self) as record:
-            rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
-            kept, ended = descend(
-                problem, start(problem.model, whole, "data", self), rate, Watch("log-loss", self.tol, 1.0), record
-            )
-            means = kept.losses.means()
-            if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
-                record.warn("the classes are separable, so that coefficients grow without end", "set l2 above 0")
-        return Fit(problem.model, kept.theta, whole, record.history, len(record), ended)
+
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Minimise the penalised log loss of one share."""
+        model, whole = share.model, share.whole
+        problem = NewtonDescent(model, views.data, whole, self.l2)
+        rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
+        eta = start(model, whole, "data")
+        watch = Watch(Settled(self.tol), self.tol)
+        outcome = yield from descend(problem, Place(eta, model.from_natural(eta)), rate, watch, self.max_iter)
+        means = watch.kept.losses.means() if watch.kept else {}
+        if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
+            what = "the classes are separable, so that coefficients grow without end"
+            return replace(outcome, complaints=(*outcome.complaints, (what, "set l2 above 0")))
+        return outcome

@@ -1,21 +1,41 @@
 """Models: pure families of classifiers, each with its statistics and its closed form."""
 
-from suffice.models._protocol import DegenerateError, Model
-from suffice.models._statistics import Statistics
+from suffice.models._base import Attempt, Curved, DegenerateError, Density, Joint, Model, Natural, Tabular
+from suffice.models._statistics import Statistics, Sums
 from suffice.models.categorical import Categorical, Counts
-from suffice.models.gaussian import ConstantColumnWarning, DiagonalGaussian, FullGaussian
+from suffice.models.contests import Contests
+from suffice.models.diagonal import DiagonalGaussian, TiedDiagonalGaussian
+from suffice.models.full import FullGaussian, TiedFullGaussian
+from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.moments import Moments
+from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
+from suffice.models.planes import TangentPlane
 from suffice.models.softmax import Softmax
 
 __all__ = [
+    "Attempt",
     "Categorical",
     "ConstantColumnWarning",
+    "Contests",
     "Counts",
+    "Curved",
     "DegenerateError",
+    "Density",
     "DiagonalGaussian",
     "FullGaussian",
+    "Joint",
+    "LogTables",
     "Model",
     "Moments",
+    "Natural",
+    "Quadratic",
+    "Slopes",
     "Softmax",
     "Statistics",
+    "Sums",
+    "Tabular",
+    "TangentPlane",
+    "TiedDiagonalGaussian",
+    "TiedFullGaussian",
+    "project_log",
 ]

@@ -9,8 +9,8 @@ from suffice._vector import Array
 
 
 @njit(cache=True, nogil=True)
-def diagonal_log_density(X: Array, mean: Array, precision: Array, constant: Array) -> Array:
-    """sum_j constant[c, j] - precision[c, j] (x_ij - mean[c, j])^2 / 2 over the entries that are there: (n, k)."""
+def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
+    """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over the entries that are there: (n, k)."""
     n, d = X.shape
     k = mean.shape[0]
     out = np.empty((n, k))
@@ -18,7 +18,7 @@ def diagonal_log_density(X: Array, mean: Array, precision: Array, constant: Arra
         for c in range(k):
             total = 0.0
             for j in range(d):
-                x = X[i, j]
+                x = X[i, j] - origin[c, j]
                 if not np.isnan(x):
                     gap = x - mean[c, j]
                     total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
@@ -42,12 +42,13 @@ def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> A
 
 
 @njit(cache=True, nogil=True)
-def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int) -> tuple[Array, Array, Array]:
+def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
 
     Compensated, so that a value repeated in a million rows leaves no variance behind.
     """
     n, d = X.shape
+    k = origin.shape[0]
     sums, lost = np.zeros((3, k, d)), np.zeros((3, k, d))
     terms = np.empty(3)
     for i in range(n):
@@ -55,7 +56,7 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int)
         if c < 0:
             continue
         for j in range(d):
-            x = X[i, j] - origin[j]
+            x = X[i, j] - origin[c, j]
             if np.isnan(x):
                 continue
             terms[0] = weight[i]
@@ -67,6 +68,24 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array, k: int)
                 lost[m, c, j] = (total - sums[m, c, j]) - term
                 sums[m, c, j] = total
     return sums[0], sums[1], sums[2]
+
+
+@njit(cache=True, nogil=True)
+def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, Array]:
+    """`class_moments` for signed weights of every row in every class (n, k)."""
+    n, d = X.shape
+    k = W.shape[1]
+    count, first, second = np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
+    for i in range(n):
+        for c in range(k):
+            w = W[i, c]
+            for j in range(d):
+                x = X[i, j] - origin[c, j]
+                if not np.isnan(x):
+                    count[c, j] += w
+                    first[c, j] += w * x
+                    second[c, j] += w * x * x
+    return count, first, second
 
 
 @njit(cache=True, nogil=True)

@@ -2,38 +2,81 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from suffice._domain import Domain, positions
+from suffice._domain import Domain, Features
+from suffice._labels import positions
 from suffice._vector import Array, Vector
 
+B = TypeVar("B", bound="Sums")
 EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Statistics(Vector):
-    """A vector of sums by class; the first axis of every field is the class."""
+class Sums(Vector, ABC):
+    """What a block of features sums: a vector whose leaves have the class as their first axis."""
 
-    weights: ClassVar[tuple[str, ...]] = ("mass",)  # the fields that are sums of weights alone
+    counts: ClassVar[tuple[str, ...]] = ()  # the fields that are sums of weights alone
+
+    @abstractmethod
+    def onto(self, old: Domain, new: Domain) -> Self:
+        """The same sums on a larger domain: zeros for new classes and categories."""
+
+    @abstractmethod
+    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        """Why no rows can have these sums, which are what is left of others on the same domain; None if some can."""
+
+    def regroup(self, group: Array, size: int) -> Self:
+        """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
+        return self.map(lambda value: grouped(value, group, size))
+
+    def less(self, gone: Self) -> Self:
+        """These sums less others of the same domain, with counts of exactly zero where nothing is left."""
+        exact: dict[str, Any] = {name: remainder(getattr(self, name), getattr(gone, name)) for name in self.counts}
+        return replace(self - gone, **exact)
+
+    def pruned(self, features: Features) -> tuple[Features, Self]:
+        """Features and sums without what no row has any more."""
+        return features, self
+
+    def settled(self) -> Self:
+        """The same sums in a form that depends on nothing but their values."""
+        return self
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Statistics(Vector, Generic[B]):
+    """The mass of each class, and the sums of what a model needs to know of its features.
+
+        mass_c = sum_i W_ic,     sums = sum_i sum_c W_ic T_c(x_i)
+
+    Adding two unites their domains: a class or category that one of them lacks is zero there.
+    """
 
     domain: Domain
     mass: Array  # (k,) total weight of each class
+    sums: B
 
-    @abstractmethod
-    def onto(self, domain: Domain) -> Self:
-        """The same sums on a larger domain: zeros for new classes and categories, and re-based on its origin."""
-
-    @abstractmethod
-    def impossible(self, before: Self) -> str | None:
-        """Why no rows can have these sums, which are what is left of others on the same domain; None if some can."""
-
-    def meet(self, other: Self) -> tuple[Self, Self]:
+    def align(self, other: Self) -> tuple[Self, Self]:
         domain = self.domain | other.domain
-        return self.onto(domain), other.onto(domain)
+        a, b = self.onto(domain), other.onto(domain)
+        first, second = a.sums.align(b.sums)
+        return replace(a, sums=first), replace(b, sums=second)
+
+    def onto(self, domain: Domain) -> Self:
+        """The same sums on a larger domain."""
+        if domain is self.domain:
+            return self
+        at, size = positions(self.domain.classes, domain.classes), len(domain.classes)
+        return replace(self, domain=domain, mass=grouped(self.mass, at, size), sums=self.sums.onto(self.domain, domain))
+
+    def with_classes(self, classes: Array) -> Self:
+        """The same sums with a longer list of classes."""
+        return self.onto(replace(self.domain, classes=classes))
 
     def by_class(self, weight: Array) -> Self:
         """Every class times its own weight (k,): what the sums would be had its rows been weighted so."""
@@ -41,35 +84,42 @@ class Statistics(Vector):
 
     def regroup(self, group: Array, classes: Array) -> Self:
         """Classes added up to other classes: class c to `classes[group[c]]`, or to none where that is -1."""
-        sums = self.map(lambda value: grouped(value, group, len(classes)))
-        return replace(sums, domain=replace(self.domain, classes=classes))
-
-    def pruned(self, before: Self) -> Self:
-        """These sums without the classes that had mass before and have none now."""
-        keep = (self.mass > 0) | (before.mass == 0)
-        return self.regroup(np.where(keep, np.cumsum(keep) - 1, -1), self.domain.classes[keep])
+        mass = grouped(self.mass, group, len(classes))
+        return replace(
+            self, domain=replace(self.domain, classes=classes), mass=mass, sums=self.sums.regroup(group, len(classes))
+        )
 
     def without(self, gone: Self) -> Self:
         """These sums less those of rows that were part of them; ValueError if they cannot have been."""
         strange = gone.domain.classes[positions(gone.domain.classes, self.domain.classes, "class labels") < 0]
         if len(strange):
             raise ValueError(f"the classes {strange.tolist()} were never learned, so their rows cannot be forgotten")
-        before, gone = self.meet(gone)
-        exact: dict[str, Any] = {name: _remainder(getattr(before, name), getattr(gone, name)) for name in self.weights}
-        after = replace(before - gone, **exact)
+        before, gone = self.align(gone)
+        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
         if (after.mass < 0).any():
             short = after.domain.classes[after.mass < 0].tolist()
             raise ValueError(f"the classes {short} would keep less than no rows: these rows were not all learned")
         if not after.mass.any():
             raise ValueError("no rows would be left; fit anew instead of forgetting everything")
-        why = after.impossible(before)
+        why = after.sums.impossible(before.sums, after.domain, after.mass)
         if why is not None:
             raise ValueError(why)
-        return after.pruned(before)
+        return after._pruned(before)
+
+    def _pruned(self, before: Self) -> Self:
+        """These sums without the classes that had mass before and have none now, and without what only they had."""
+        keep = (self.mass > 0) | (before.mass == 0)
+        kept = self.regroup(np.where(keep, np.cumsum(keep) - 1, -1), self.domain.classes[keep])
+        features, sums = kept.sums.pruned(kept.domain.features)
+        return replace(kept, domain=replace(kept.domain, features=features), sums=sums)
+
+    def settled(self) -> Self:
+        """The same sums in a form that depends on nothing but their values: no trace of how they came about."""
+        return replace(self, sums=self.sums.settled())
 
     def label(self, c: int) -> str:
         """How messages call a class."""
-        return f"class {self.domain.classes[c].item()!r}"
+        return self.domain.label(c)
 
     def __repr__(self) -> str:
         share = zip(self.domain.classes.tolist(), self.mass.tolist(), strict=True)
@@ -77,12 +127,12 @@ class Statistics(Vector):
         listed = ", ".join(classes if len(classes) <= 6 else [*classes[:5], "..."])
         d, k = self.domain.width, len(classes)
         return (
-            f"{type(self).__name__} of {d} feature{'s' * (d != 1)}, mass {self.mass.sum():g} "
+            f"{type(self.sums).__name__} of {d} feature{'s' * (d != 1)}, mass {self.mass.sum():g} "
             f"in {k} class{'es' * (k != 1)}: {listed}"
         )
 
 
-def _remainder(before: Array, gone: Array) -> Array:
+def remainder(before: Array, gone: Array) -> Array:
     """Weights less weights, with zero where only rounding is left; whole numbers are exact as they are."""
     left = before - gone
     if (before == np.rint(before)).all() and (gone == np.rint(gone)).all():

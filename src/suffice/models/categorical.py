@@ -2,67 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from suffice._domain import Coded, Domain, OneHot, positions
+from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
+from suffice._labels import OneHot, positions
 from suffice._vector import Array
+from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
-from suffice.models._statistics import Statistics, grouped
+from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models.natural import LogTables, project_log
-from suffice.priors import Dirichlet, log_class_prior
+from suffice.priors import Dirichlet
 
 LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: below any sum of others, yet a number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counts(Statistics):
-    """Sums of weights by class, and by class and category: the tables of all features side by side.
+class Counts(Sums):
+    """Sums of weights by class and category: the tables of all features side by side.
 
-        mass_c = sum_i W_ic,     table_(c, j, v) = sum_i W_ic 1(x_ij = v)
+    table_(c, j, v) = sum_i W_ic 1(x_ij = v)
 
-    >>> X = Coded.of([np.array(["u", "v", "u"])])
-    >>> Categorical().statistics(X, OneHot.of(np.array([0, 0, 1]))).table
+    >>> X = Categories()([["u"], ["v"], ["u"]])
+    >>> Categorical().statistics(X, OneHot.of(np.array([0, 0, 1]))).sums.table
     array([[1., 1.],
            [1., 0.]])
     """
 
-    weights: ClassVar = ("mass", "table")
+    counts: ClassVar = ("table",)
 
     table: Array  # (k, sum of the numbers of categories)
 
-    def onto(self, domain: Domain) -> Self:
-        if domain is self.domain:
-            return self
-        at, size = positions(self.domain.classes, domain.classes), len(domain.classes)
-        pairs = zip(_categories(self.domain), _categories(domain), strict=True)
-        columns = np.concatenate([s + positions(a, b) for s, (a, b) in zip(starts(domain), pairs, strict=False)])
-        table = grouped(self.table.T, columns, int(starts(domain)[-1])).T
-        return replace(self, domain=domain, mass=grouped(self.mass, at, size), table=grouped(table, at, size))
+    def onto(self, old: Domain, new: Domain) -> Self:
+        at, size = positions(old.classes, new.classes), len(new.classes)
+        before, after = _of(old), _of(new)
+        table = self.table
+        if before is not after:
+            table = grouped(table.T, before.cells(after), int(after.starts[-1])).T
+        return replace(self, table=grouped(table, at, size))
 
-    def impossible(self, before: Self) -> str | None:  # noqa: ARG002 - counts have no rounding to allow for
+    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
+        features = _of(domain)
         if (self.table < 0).any():
             c, cell = np.argwhere(self.table < 0)[0]
-            j = int(np.searchsorted(starts(self.domain), cell, side="right")) - 1
-            value = _categories(self.domain)[j].tolist()[cell - starts(self.domain)[j]]
-            who = f"{self.label(int(c))} would keep less than no rows with {value!r} in {self.domain.name(j)}"
+            j = int(np.searchsorted(features.starts, cell, side="right")) - 1
+            value = features.categories[j].tolist()[cell - features.starts[j]]
+            who = f"{domain.label(int(c))} would keep less than no rows with {value!r} in {domain.name(j)}"
             return f"{who}: these rows were not all learned"
-        over = _by_feature(self.domain, self.table) > self.mass[:, None] * (1 + 1e-6)
+        over = _by_feature(features, self.table) > mass[:, None] * (1 + 1e-6)
         if over.any():
             c, j = np.argwhere(over)[0].tolist()
-            who = f"{self.label(c)} would keep more values than rows in {self.domain.name(j)}"
+            who = f"{domain.label(c)} would keep more values than rows in {domain.name(j)}"
             return f"{who}: these rows were not all learned"
         return None
 
-    def pruned(self, before: Self) -> Self:
-        """Categories that no row has any more go as well."""
-        s = super().pruned(before)
-        seen = (s.table > 0).any(axis=0)
-        parts = np.split(seen, starts(s.domain)[1:-1])
-        categories = tuple(c[keep] for c, keep in zip(_categories(s.domain), parts, strict=True))
-        return replace(s, domain=replace(s.domain, categories=categories), table=s.table[:, seen])
+    def pruned(self, features: Features) -> tuple[Features, Self]:
+        """Without the categories that no row has any more."""
+        if not isinstance(features, CategoricalFeatures):
+            raise TypeError("counts are of categories")
+        seen = (self.table > 0).any(axis=0)
+        parts = np.split(seen, features.starts[1:-1])
+        categories = tuple(c[keep] for c, keep in zip(features.categories, parts, strict=True))
+        return replace(features, categories=categories), replace(self, table=self.table[:, seen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +74,12 @@ class Tables:
     """Parameters: log p(y) (k,), and log p(x_j = v | y) for every category of every feature (cells, k)."""
 
     domain: Domain
-    log_prior: Array
+    class_log_prob: Array
     log_probability: Array
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical:
+class Categorical(Density[Counts, Tables], Joint, Natural, Tabular):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
 
     An entry without a code (missing, or a category never learned) leaves its feature out of the product. Under
@@ -83,97 +87,81 @@ class Categorical:
     """
 
     prior: Dirichlet | None = None
-    class_prior: Any = None
-    names: tuple[str, ...] | None = None
-    domain: Domain | None = None
+    encoder: Encoder = field(default=Categories(), kw_only=True)
 
-    def statistics(self, X: Coded, W: OneHot | Array) -> Counts:
-        domain = self.domain
-        if domain is None:
-            classes = W.classes if isinstance(W, OneHot) else np.arange(W.shape[1])
-            domain = Domain(classes, self.names, categories=X.categories)
-        codes, at = X.onto(domain).codes, starts(domain)
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
+        features = _of(domain)
+        codes, at = features.read(X), features.starts
         if isinstance(W, OneHot):
-            W = W.onto(domain.classes)
-            mass = np.bincount(W.codes[W.codes >= 0], W.weight[W.codes >= 0], len(W.classes))
             table = _kernels.table_counts(codes, at, at[-1], W.codes, W.weight, len(W.classes))
         else:
-            mass, table = W.sum(axis=0), _kernels.table_sums(codes, at, at[-1], np.ascontiguousarray(W))
-        return Counts(domain, mass, table.T)
+            table = _kernels.table_sums(codes, at, at[-1], np.ascontiguousarray(W))
+        return Counts(table.T)
 
-    def resolve(self, s: Counts) -> Self:
-        return replace(self, domain=s.domain)
-
-    def valid(self, s: Counts) -> Counts:
-        """A table is valid where none of its smoothed counts is negative and their sum is positive."""
-        smoothed, total = self._smoothed(s)
-        bad = _by_feature(s.domain, (smoothed < 0).astype(float)) > 0
-        ok = np.repeat(~bad & (total > 0), _sizes(s.domain), axis=1)
-        return replace(s, mass=s.mass > 0, table=ok)
-
-    def _smoothed(self, s: Counts) -> tuple[Array, Array]:
+    def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
         """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
-        sizes = _sizes(s.domain)
+        features, table = _of(s.domain), s.sums.table
+        sizes = features.sizes
         pseudo = np.zeros(len(sizes)) if self.prior is None else self.prior.cell(sizes)
-        counts = s.table + np.repeat(pseudo, sizes)
-        return counts, _by_feature(s.domain, counts)
+        counts = table + np.repeat(pseudo, sizes)
+        return counts, _by_feature(features, counts)
 
-    def parameters(self, s: Counts) -> Tables:
-        sizes = _sizes(s.domain)
+    def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
+        """A table is valid where none of its smoothed counts is negative and their sum is positive."""
+        features = _of(s.domain)
+        sizes = features.sizes
         counts, total = self._smoothed(s)
+        bad = _by_feature(features, (counts < 0).astype(float)) > 0
+        valid = replace(s, mass=s.mass > 0, sums=Counts(np.repeat(~bad & (total > 0), sizes, axis=1)))
         empty = np.repeat(total <= 0, sizes, axis=1)  # nothing is known: all categories alike
         p = np.where(
             empty, 1.0 / np.repeat(sizes, sizes), counts / np.repeat(np.where(total > 0, total, 1), sizes, axis=1)
         )
         log_p = np.log(p, out=np.full(p.shape, LOG_ZERO), where=p > 0)
-        return Tables(s.domain, log_class_prior(s.mass, s.domain.classes, self.class_prior), log_p.T.copy())
+        return Attempt(Tables(s.domain, self.class_log_prob(s), log_p.T.copy()), valid)
 
-    def log_likelihood(self, target: Counts, s: Counts) -> float:
-        """log p(X, Y), and of the prior's pseudo-rows, under theta(s) for data whose statistics are `target`."""
-        theta = self.parameters(s)
+    def log_likelihood(self, target: Statistics[Counts], best: Tables, theta: Tables) -> float:
+        """log p(X, Y), and of the prior's pseudo-rows."""
         counts, _ = self._smoothed(target)
-        log_prior = log_class_prior(target.mass, target.domain.classes, self.class_prior)
-        seen = np.isfinite(log_prior)
-        classes = target.mass.sum() * np.exp(log_prior[seen]) @ theta.log_prior[seen]
+        seen = np.isfinite(best.class_log_prob)
+        classes = target.mass.sum() * np.exp(best.class_log_prob[seen]) @ theta.class_log_prob[seen]
         return float((counts * theta.log_probability.T).sum() + classes)
 
     def natural(self, theta: Tables) -> LogTables:
         """The logarithms themselves."""
-        return LogTables(theta.log_prior, theta.log_probability)
+        return LogTables(theta.class_log_prob, theta.log_probability)
 
-    def from_natural(self, eta: LogTables, domain: Domain) -> Tables:
+    def from_natural(self, eta: LogTables) -> Tables:
         """Tables, normalised or not."""
-        return Tables(domain, eta.intercept, eta.cells)
+        return Tables(self._resolved(), eta.intercept, eta.cells)
 
-    def gradient(self, s: Counts, eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
+    def gradient(self, s: Statistics[Counts], eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
         """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
-        return LogTables(s.mass, s.table.T)
+        return LogTables(s.mass, s.sums.table.T)
 
     def feasible(self, eta: LogTables, start: LogTables) -> LogTables:  # noqa: ARG002 - as all models are asked
         """Every table on the simplex, by Euclidean projection of its exponentials."""
-        at = starts(self.domain) if self.domain is not None else np.zeros(1, dtype=int)
+        at = _of(self._resolved()).starts
         tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
         return LogTables(project_log(eta.intercept[None])[0], np.concatenate(tables))
 
-    def log_joint(self, X: Coded, theta: Tables) -> Array:
-        codes = X.onto(theta.domain).codes
-        return theta.log_prior + _kernels.table_log_density(codes, starts(theta.domain), theta.log_probability)
+    def _resolved(self) -> Domain:
+        if self.domain is None:
+            raise ValueError("a model has natural parameters once it is resolved")
+        return self.domain
+
+    def log_density(self, X: Encoded, theta: Tables) -> Array:
+        features = _of(theta.domain)
+        return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
 
 
-def _categories(domain: Domain) -> tuple[Array, ...]:
-    return domain.categories or ()
+def _of(domain: Domain) -> CategoricalFeatures:
+    if not isinstance(domain.features, CategoricalFeatures):
+        raise TypeError("tables are over categories: encode the columns with suffice.encoders.Categories")
+    return domain.features
 
 
-def _sizes(domain: Domain) -> Array:
-    return np.array([len(c) for c in _categories(domain)], dtype=np.intp)
-
-
-def starts(domain: Domain) -> Array:
-    """Where each feature's cells begin in the tables side by side, and where the last ends (d + 1,)."""
-    return np.concatenate([[0], np.cumsum(_sizes(domain))])
-
-
-def _by_feature(domain: Domain, cells: Array) -> Array:
+def _by_feature(features: CategoricalFeatures, cells: Array) -> Array:
     """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
-    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, starts(domain)]
+    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, features.starts]
     return np.diff(sums, axis=1)

@@ -38,12 +38,12 @@ class Quadratic(Vector):
     square: Array
 
     @classmethod
-    def of(cls, log_prior: Array, mean: Array, covariance: Array) -> Quadratic:
+    def of(cls, class_log_prob: Array, mean: Array, covariance: Array) -> Quadratic:
         """From means and covariances of standardised features."""
         if covariance.ndim == 2:
-            return cls(log_prior, mean / covariance, -0.5 / covariance)
+            return cls(class_log_prob, mean / covariance, -0.5 / covariance)
         precision = np.linalg.inv(covariance)
-        return cls(log_prior, np.einsum("kij,kj->ki", precision, mean), -0.5 * precision)
+        return cls(class_log_prob, np.einsum("kij,kj->ki", precision, mean), -0.5 * precision)
 
     def moments(self) -> tuple[Array, Array]:
         """Means (k, d) and covariances, whole or diagonal."""
@@ -53,30 +53,27 @@ class Quadratic(Vector):
         covariance = -0.5 * np.linalg.inv(self.square)
         return np.einsum("kij,kj->ki", covariance, self.linear), covariance
 
-    def gradient(self, s: Moments, spread: Array) -> Quadratic:
-        """Minus the gradient of the log loss: S(X, W) less the mass at the means of the parameters.
-
-        rc1's print has a trace in the place of the covariance, and no intercept.
-        """
+    def gradient(self, mass: Array, s: Moments, spread: Array) -> Quadratic:
+        """Minus the gradient of the log loss: S(X, W), about the mean of all rows, less the mass at the parameters."""
         mean, covariance = self.moments()
         unit = ratio(1.0, spread)
         linear = s.first * unit - s.count * mean * (spread > 0)
         if self.square.ndim == 2:
-            return Quadratic(s.mass, linear, (s.second * unit**2 - s.count * (mean**2 + covariance)) * (spread > 0))
+            return Quadratic(mass, linear, (s.second * unit**2 - s.count * (mean**2 + covariance)) * (spread > 0))
         outer = mean[:, :, None] * mean[:, None, :] + covariance
         used = np.outer(spread > 0, spread > 0)
-        return Quadratic(s.mass, linear, (s.second * np.outer(unit, unit) - s.count[:, :, None] * outer) * used)
+        return Quadratic(mass, linear, (s.second * np.outer(unit, unit) - s.count[:, :, None] * outer) * used)
 
     def feasible(self, floor: float) -> Quadratic:
         """Probabilities on the simplex, and variances (eigenvalues) of at least `floor` about means as they are."""
-        log_prior = project_log(self.intercept[None])[0]
+        class_log_prob = project_log(self.intercept[None])[0]
         if self.square.ndim == 2:
             variance, kept = _floored(-2.0 * self.square, floor)
-            return Quadratic(log_prior, kept * self.linear, -0.5 / variance)
+            return Quadratic(class_log_prob, kept * self.linear, -0.5 / variance)
         precision, axes = np.linalg.eigh(-2.0 * self.square)
         variance, kept = _floored(precision, floor)
         linear = np.einsum("kij,kj,klj,kl->ki", axes, kept, axes, self.linear)
-        return Quadratic(log_prior, linear, np.einsum("kij,kj,klj->kil", axes, -0.5 / variance, axes))
+        return Quadratic(class_log_prob, linear, np.einsum("kij,kj,klj->kil", axes, -0.5 / variance, axes))
 
     def least_variance(self) -> float:
         """The smallest variance (eigenvalue) of all classes."""

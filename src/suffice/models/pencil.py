@@ -10,7 +10,8 @@ from scipy.special import expit, ndtr
 
 from suffice._domain import Domain
 from suffice._vector import Array
-from suffice.models._protocol import DegenerateError
+from suffice.models._base import DegenerateError
+from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, ratio
 
 SINGULAR = 1e-12  # share of a feature's variance, not explained by the others, below which there is none
@@ -23,7 +24,7 @@ FAR = 300.0  # logit(s) stays within these bounds
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Parameters of a linear discriminant: the log-odds of the second class are coef'(x - o) + intercept.
+    """Parameters of a linear discriminant: the log-odds of the second class are coef'(x - o) + intercept, o the origin.
 
     `s` weighs the covariances in the plane's direction, `point` (d,) is where it touches an ellipsoid of each class,
     about the origin o, and `distances` (2,) are those from each mean to the plane in standard deviations, below zero
@@ -31,7 +32,8 @@ class Plane:
     """
 
     domain: Domain
-    log_prior: Array
+    class_log_prob: Array
+    origin: Array  # (d,)
     coef: Array
     intercept: float
     s: float
@@ -41,11 +43,11 @@ class Plane:
 
     def gaussian_accuracy(self) -> float:
         """sum_j P_j Phi(D_j): the share of rows that the plane gets right if the classes are normal."""
-        return float(np.exp(self.log_prior) @ ndtr(self.distances))
+        return float(np.exp(self.class_log_prob) @ ndtr(self.distances))
 
     def worst_case_accuracy(self) -> float:
         """sum_j P_j D_j^2 / (1 + D_j^2): the least share that any classes with these means and covariances allow."""
-        return float(np.exp(self.log_prior) @ (1.0 - worst_error(self.distances)))
+        return float(np.exp(self.class_log_prob) @ (1.0 - worst_error(self.distances)))
 
 
 def worst_error(distance: Array) -> Array:
@@ -75,7 +77,8 @@ class Pencil:
     """
 
     domain: Domain
-    log_prior: Array  # (2,)
+    class_log_prob: Array  # (2,)
+    origin: Array  # (d,)
     mean: Array  # (2, d) about the origin
     covariance: Array  # (2, d, d) with the ridge
     basis: Array  # (d, d) V
@@ -84,13 +87,14 @@ class Pencil:
     z: Array  # (d,)
 
     @classmethod
-    def of(cls, s: Moments, used: Array, ridge: float) -> Pencil:
+    def of(cls, s: Statistics[Moments], used: Array, ridge: float) -> Pencil:
         """Take the moments of two classes apart, with r diag(S1 + S2 + (m2 - m1)(m2 - m1)') added to either covariance.
 
         The difference of the means is part of the ridge for the sake of a feature that is constant within each class.
         """
-        covariance = ratio(s.scatter(), s.count[:, :, None])
-        mean = s.mean()
+        origin = s.sums.origin[np.argmax(s.mass)]
+        covariance = ratio(s.sums.scatter(), s.sums.count[:, :, None])
+        mean = s.sums.mean() + (s.sums.origin - origin)
         gap = mean[1] - mean[0]
         size = diagonal(covariance).sum(axis=0) + gap**2
         unit = np.sqrt(np.where(used & (size > 0), size, 1.0))
@@ -107,7 +111,7 @@ class Pencil:
                 "Use QuadraticDiscriminantAnalysis, or features in which the means differ"
             )
         regular = scaled * np.outer(unit, unit)
-        return cls(s.domain, np.log(s.mass / s.mass.sum()), mean, regular, basis, a, 1.0 - a, z)
+        return cls(s.domain, np.log(s.mass / s.mass.sum()), origin, mean, regular, basis, a, 1.0 - a, z)
 
     def directions(self, t1: Array, t2: Array) -> Array:
         """g for weights (m,), in the coordinates of the pencil (m, d)."""
@@ -163,27 +167,29 @@ class Pencil:
         v = np.array([g**2 @ self.a, g**2 @ self.b])
         gap, w = g @ self.z, self.basis @ g
         cut = t1 * v[0] if cut is None else cut
-        slope = gap / (np.exp(self.log_prior) @ v)
+        slope = gap / (np.exp(self.class_log_prob) @ v)
         way = np.array([cut, cut - gap])
         side = int(v[1] > v[0])  # the class that varies more along w: the other one may not vary at all
         point = self.mean[side] + way[side] / v[side] * (self.covariance[side] @ w)
         reach, intercept = way * SIDES / np.sqrt(v), float(-slope * (w @ self.mean[0] + cut))
-        return Plane(self.domain, self.log_prior, slope * w, intercept, _share(t1, t2), point, reach, tangent)
+        return Plane(
+            self.domain, self.class_log_prob, self.origin, slope * w, intercept, _share(t1, t2), point, reach, tangent
+        )
 
     def constant(self) -> Plane:
         """No plane at all: every row goes to the class of the greater probability."""
-        first = bool(self.log_prior[0] >= self.log_prior[1])
+        first = bool(self.class_log_prob[0] >= self.class_log_prob[1])
         nowhere, zero = np.full(self.mean.shape[1], np.nan), np.zeros(self.mean.shape[1])
         reach = np.array([np.inf, -np.inf] if first else [-np.inf, np.inf])
-        odds = float(self.log_prior[1] - self.log_prior[0])
-        return Plane(self.domain, self.log_prior, zero, odds, float(first), nowhere, reach, False)
+        odds = float(self.class_log_prob[1] - self.class_log_prob[0])
+        return Plane(self.domain, self.class_log_prob, self.origin, zero, odds, float(first), nowhere, reach, False)
 
 
 def _share(t1: float, t2: float) -> float:
     return t1 / (t1 + t2) if t1 + t2 else np.inf
 
 
-def _diagonalised(one: Array, both: Array, s: Moments) -> tuple[Array, Array]:
+def _diagonalised(one: Array, both: Array, s: Statistics[Moments]) -> tuple[Array, Array]:
     """The eigenvalues a (d,), within (0, 1), and vectors V of one V = both V diag(a), with V' both V = 1."""
     lower, info = lapack.dpotrf(both, lower=1)
     weak = np.flatnonzero(np.diag(lower) ** 2 <= SINGULAR) if info == 0 else np.array([info - 1])

@@ -2,72 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
-from suffice._domain import Domain, OneHot
+from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
+from suffice._notice import Notice
 from suffice._vector import Array
-from suffice.models.gaussian import DiagonalGaussian, Linear
-from suffice.models.moments import Moments, origin, ratio
+from suffice.models._base import Attempt, Curved, Joint, Model
+from suffice.models._statistics import Statistics
+from suffice.models.diagonal import TiedDiagonalGaussian
+from suffice.models.linear import Linear
+from suffice.models.moments import Moments, ratio
 from suffice.models.natural import Slopes
 
 LARGE = 30.0  # by how much a class without probability is below all others, so that slopes can still begin
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax:
+class Softmax(Model[Moments, Linear], Joint, Curved):
     """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A, corrected).
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
-    The print has log(mean)/var and another sign of the constant; this form equals tied naive Bayes exactly.
+    This equals tied naive Bayes exactly.
     """
 
-    gaussian: DiagonalGaussian
+    gaussian: TiedDiagonalGaussian = field(default_factory=TiedDiagonalGaussian)
 
-    def statistics(self, X: Array, W: OneHot | Array) -> Moments:
-        return self.gaussian.statistics(X, W)
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
+        return self.gaussian.sums(X, W, domain)
 
-    def resolve(self, s: Moments) -> Self:
-        return replace(self, gaussian=self.gaussian.resolve(s))
+    def resolve(self, s: Statistics[Moments]) -> Self:
+        return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
-    def valid(self, s: Moments) -> Moments:
-        return self.gaussian.valid(s)
+    def remarks(self) -> tuple[Notice, ...]:
+        return self.gaussian.remarks()
 
-    def parameters(self, s: Moments) -> Linear:
-        return Linear.of(self.gaussian.parameters(s))
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Linear]:
+        got = self.gaussian.attempt(s)
+        return Attempt(Linear.of(got.parameters), got.valid, got.problem)
 
-    def log_likelihood(self, target: Moments, s: Moments) -> float:
+    def log_likelihood(self, target: Statistics[Moments], best: Linear, theta: Linear) -> float:
         """Of the Gaussians behind the view."""
-        return self.gaussian.log_likelihood(target, s)
+        return self.gaussian.log_likelihood(target, best.source, theta.source)
 
-    def log_joint(self, X: Array, theta: Linear) -> Array:
-        return theta.log_joint(X)
+    def log_joint(self, X: Encoded, theta: Linear) -> Array:
+        return theta.scores(theta.domain.features.read(X))
 
     def natural(self, theta: Linear) -> Slopes:
         """Slopes of standardised features, less their mean over the classes, which changes nothing."""
-        centre, spread = self.gaussian.standard(theta.domain)
-        intercept, coef = theta.intercept + theta.coef @ centre, theta.coef * spread
+        centre, spread = self.gaussian.standard()
+        intercept, coef = theta.intercept + theta.coef @ (centre - theta.origin), theta.coef * spread
         possible = np.isfinite(intercept)
         intercept = np.where(possible, intercept, intercept[possible].min() - LARGE)
         return Slopes(intercept - intercept.mean(), coef - coef.mean(axis=0))
 
-    def from_natural(self, eta: Slopes, domain: Domain) -> Linear:
+    def from_natural(self, eta: Slopes) -> Linear:
         """The inverse of `natural`, but for that mean."""
-        centre, spread = self.gaussian.standard(domain)
-        coef = eta.coef * ratio(1.0, spread)
-        return Linear(domain, coef, eta.intercept - coef @ centre)
+        if self.domain is None:
+            raise ValueError("a model has natural parameters once it is resolved")
+        centre, spread = self.gaussian.standard()
+        return Linear(self.domain, centre, eta.coef * ratio(1.0, spread), eta.intercept)
 
-    def zero(self, s: Moments) -> Slopes:
+    def zero(self, s: Statistics[Moments]) -> Slopes:
         """All classes alike."""
-        return Slopes(np.zeros(len(s.mass)), np.zeros(s.first.shape))
+        return Slopes(np.zeros(len(s.mass)), np.zeros(s.sums.first.shape))
 
-    def gradient(self, s: Moments, eta: Slopes) -> Slopes:  # noqa: ARG002 - the scores are linear in the slopes
+    def gradient(self, s: Statistics[Moments], eta: Slopes) -> Slopes:  # noqa: ARG002 - scores are linear in slopes
         """Minus the gradient of the log loss: S(X, Y - P) of standardised features."""
-        centre, spread = self.gaussian.standard(s.domain)
-        return Slopes(s.mass, s.about(centre + origin(s.domain)).first * ratio(1.0, spread))
+        centre, spread = self.gaussian.standard()
+        return Slopes(s.mass, s.sums.about(centre).first * ratio(1.0, spread))
 
     def feasible(self, eta: Slopes, start: Slopes) -> Slopes:  # noqa: ARG002 - as all models are asked
         """Every slope will do."""
@@ -80,8 +87,9 @@ class Softmax:
         """
         return Slopes(np.zeros_like(eta.intercept), (2.0 if len(eta.coef) == 2 else 1.0) * eta.coef)
 
-    def design(self, X: Array, domain: Domain) -> Array:
+    def design(self, X: Encoded) -> Array:
         """Standardised features with a leading column of ones (n, d + 1)."""
-        centre, spread = self.gaussian.standard(domain)
-        Z = (X - (centre + origin(domain))) * ratio(1.0, spread)
-        return np.column_stack([np.ones(len(X)), Z])
+        centre, spread = self.gaussian.standard()
+        values = X.features.read(X)
+        Z = (values - centre) * ratio(1.0, spread)
+        return np.column_stack([np.ones(len(values)), Z])

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logit, ndtr
 from sklearn.base import clone
 
-from suffice._tangent import NoTangentPlaneWarning, TangentDiscriminant
+from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
 from suffice._vector import Array
 from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
 from suffice.plotting._views import Models, View, deviations, named
@@ -224,7 +224,7 @@ def _log_odds(model: TangentDiscriminant, X: Array) -> Array:
     """The log-odds of the second class (n,), whether or not the model has learned names of features."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return model.decision_function(X)
+        return np.asarray(model.decision_function(X))
 
 
 def quadratic_ratio(means: Array, covariances: Array, prior: Sequence[float] | Array = (0.5, 0.5)) -> LogRatio:

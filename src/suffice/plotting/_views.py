@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice import _input
-from suffice._tangent import TangentDiscriminant
+from suffice._plane_classifier import TangentDiscriminant
 from suffice._vector import Array
-from suffice.models.moments import origin
+from suffice.encoders import Numbers
+from suffice.models.contests import SCHEMES, Contest
 from suffice.models.pencil import Pencil, Plane
-from suffice.models.voting import SCHEMES, Contest
 from suffice.plotting._canvas import literal
 
 NAMES = {
@@ -77,17 +76,17 @@ class View:
     @property
     def origin(self) -> Array:
         """What means and points are about (d,)."""
-        return origin(self.plane.domain)
+        return self.plane.origin
 
     @property
     def prior(self) -> Array:
         """P1 and P2."""
-        return np.exp(self.pencil.log_prior)
+        return np.exp(self.pencil.class_log_prob)
 
     @property
     def means(self) -> Array:
         """The mean of each side (2, d)."""
-        return self.pencil.mean + self.origin
+        return self.pencil.mean + self.pencil.origin
 
     @property
     def covariances(self) -> Array:
@@ -111,7 +110,7 @@ class View:
         """The rows of each side, for drawing."""
         if y is None:
             raise ValueError("rows need their labels: give y beside X")
-        X, y = _input.numbers(X, "the figure"), np.asarray(y)
+        X, y = Numbers(who="the figure")(X).values, np.asarray(y)
         if X.shape[1] != len(self.origin) or y.shape != (len(X),):
             raise ValueError(
                 f"X must have {len(self.origin)} features and y a label a row, got X {X.shape} and y {y.shape}"
@@ -139,7 +138,7 @@ def views(models: Models, pair: Any = None, alike: bool = True) -> list[View]:
 def _view(name: str, model: TangentDiscriminant, pair: Any) -> View:
     check_is_fitted(model)
     which, group = _contest(model, pair)
-    planes = model.parameters_ if isinstance(model.parameters_, tuple) else (model.parameters_,)
+    planes = model.parameters_
     if not np.isfinite(planes[which].coef).all():
         raise ValueError(f"{name} has no finite plane, as the covariance of a class is singular: fit it with ridge > 0")
     return View(literal(name), model, planes[which], model.pencil(which), group, model.classes_)

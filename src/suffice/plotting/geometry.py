@@ -108,7 +108,7 @@ def plot_classes(
     if X is not None:
         _draw_rows(axes, first.rows(X, y))
     low, high = _draw_ellipses(axes, first, levels)
-    curve = tangent_curve(first.pencil) + first.origin
+    curve = tangent_curve(first.pencil) + first.pencil.origin
     axes.plot(*curve.T, color=FAINT, linestyle=(0, (6, 2, 1, 2)), linewidth=1.4, label="points of contact", zorder=3)
     rule = next((view for view in found if isinstance(view.model, QuasiBayes)), None)
     if border or (border is None and rule is not None):
@@ -118,7 +118,8 @@ def plot_classes(
         _draw_plane(axes, view, i, high - low, touching)
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    names = [literal(name) for name in first.pencil.domain.names or ()] or ["$x_1$", "$x_2$"]
+    known = first.pencil.domain.names
+    names = ["$x_1$", "$x_2$"] if known is None else [literal(name) for name in known]
     dress(axes, "Planes that touch an ellipse of each class", *names)
     return finished(figure, path)
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
-from suffice import _input
+from suffice._answers import LeastCost, OddsAtCosts
+from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
+from suffice._notice import Notice, emit
 from suffice._vector import Array
+from suffice.encoders import Numbers
 from suffice.learners import Fit
-from suffice.learners.multiclass import TwoAtATime
-from suffice.losses import Costs
-from suffice.models import Statistics
-from suffice.models.moments import origin
+from suffice.losses import Loss
+from suffice.models import Contests, Moments, Statistics, TangentPlane
+from suffice.models.contests import side
 from suffice.models.pencil import Pencil, Plane
-from suffice.models.tangent import Rule, Tangent
-from suffice.models.voting import Voting
+from suffice.models.rules import Rule
 from suffice.priors import log_class_prior
 
 MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
@@ -96,58 +96,24 @@ class TangentDiscriminant(Classifier):
     def _rule(self) -> Rule:
         """Which plane to take."""
 
-    def _model(self) -> Tangent:
-        ridge = self.ridge
-        if isinstance(ridge, bool) or not isinstance(ridge, int | float | np.number) or not 0 <= ridge < np.inf:
-            raise ValueError(f"ridge must be a finite number of at least 0, got {ridge!r}")
-        return Tangent(self._rule(), float(ridge), self._names())
+    def _model(self) -> Contests[Moments]:
+        check(self, ridge=NOT_NEGATIVE, multi_class=one_of(*MULTI_CLASS))
+        plane = TangentPlane(self._rule(), float(self.ridge), encoder=Numbers(who=type(self).__name__))
+        return Contests.of(plane, MULTI_CLASS[self.multi_class])
 
-    def _encode(self, X: Any) -> Array:
-        return _input.numbers(X, type(self).__name__)
-
-    def _learner(self) -> Any:
-        if self.multi_class not in MULTI_CLASS:
-            raise ValueError(f"multi_class must be one of {tuple(MULTI_CLASS)}, got {self.multi_class!r}")
-        return TwoAtATime(super()._learner(), MULTI_CLASS[self.multi_class])
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        super().fit(X, y, sample_weight)
-        if not hasattr(self._learner(), "close"):
-            self._warn(self._fit_result())
-        return self
-
-    fit.__doc__ = Classifier.fit.__doc__
-
-    def _close(self, s: Statistics) -> Fit:
-        fit = super()._close(s)
-        self._warn(fit)
-        return fit
-
-    def _adopt(self, s: Statistics, learned: Fit | None = None) -> Self:
-        Costs.of(self.costs, len(s.domain.classes), type(self).__name__)
+    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+        Loss.of(self.costs, len(s.domain.classes), type(self).__name__)
         return super()._adopt(s, learned)
 
-    def _warn(self, fit: Fit) -> None:
-        planes = _planes(fit.parameters)
-        bad = [plane for plane in planes if not plane.tangent]
-        if not bad:
-            return
-        lost = sum(bool(np.isinf(plane.distances).any()) for plane in bad)
-        what = f"{len(bad)} of {len(planes)} planes" if len(planes) > 1 else "the plane"
-        constant = f" ({lost} of them: none is as good as always taking the more probable class)" if lost else ""
-        warnings.warn(
-            f"{type(self).__name__}: {what} cannot lie between the means and be what was asked for{constant}; "
-            "see tangent_",
-            NoTangentPlaneWarning,
-            stacklevel=3,
-        )
+    def _say(self, fit: Fit) -> None:
+        emit((*fit.warnings, *_remarks(type(self).__name__, fit.parameters)))
 
     # Given class probabilities are weights of the classes: then those of a pair, or of the rest, follow by addition.
 
     def _weighs_classes(self) -> bool:
         return self.class_prior is not None
 
-    def _class_weights(self, s: Statistics) -> Array:
+    def _class_weights(self, s: Statistics[Any]) -> Array:
         if self.class_prior is None:
             return np.ones(len(s.mass))
         share = np.exp(log_class_prior(s.mass, s.domain.classes, self.class_prior))
@@ -158,29 +124,22 @@ class TangentDiscriminant(Classifier):
             )
         return np.asarray(np.divide(share * s.mass.sum(), s.mass, out=np.ones(len(share)), where=s.mass > 0))
 
-    def _log_class_prior(self) -> Array:
+    def _class_log_prob(self) -> Array:
         mass = self.statistics_.mass * self._class_weights(self.statistics_)
         return log_class_prior(mass, self.classes_, None)
 
     # Predicting at costs
 
-    def predict(self, X: Any) -> Array:
-        """The class of least expected cost of each row (n,): without costs, the most probable one."""
-        if self.costs is None:
-            return super().predict(X)
-        matrix = Costs.of(self.costs, len(self.classes_), type(self).__name__).matrix
-        if len(self.classes_) == 2:  # where probabilities round to 0 and 1, log-odds still tell
-            return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
-        return np.asarray(self.classes_[np.argmin(self.predict_proba(X) @ matrix, axis=1)])
+    def _costs(self) -> Array:
+        return Loss.of(self.costs, len(self.classes_), type(self).__name__).matrix
 
-    def decision_function(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
+        """The class of least expected cost of each row (n,): without costs, the most probable one."""
+        return super().predict(X) if self.costs is None else self._ask(X, LeastCost(self.classes_, self._costs()))
+
+    def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
-        decision = super().decision_function(X)
-        if self.costs is None or decision.ndim == 2:
-            return decision
-        matrix = Costs.of(self.costs, 2, type(self).__name__).matrix
-        with np.errstate(divide="ignore"):
-            return np.asarray(decision + np.log(matrix[1, 0]) - np.log(matrix[0, 1]))
+        return super().decision_function(X) if self.costs is None else self._ask(X, OddsAtCosts(self._costs()))
 
     # What was learned
 
@@ -193,20 +152,15 @@ class TangentDiscriminant(Classifier):
             Which of the m planes, in the order of `coef_`.
         """
         fit = self._fit_result()
-        model, s = fit.model, fit.statistics
-        if isinstance(model, Voting):
-            if not hasattr(self, "partial_fit"):
-                raise ValueError(
-                    f"{type(self.learner).__name__} moves the moments of every pair of classes and keeps none of them: "
-                    "fit two classes, or use the closed form"
-                )
-            contest = model.contests[which]
-            model, s = model.models[which], s.regroup(contest.group, contest.labels(self.classes_))
-        pencil: Pencil = model.pencil(s)
+        model: Any = fit.model
+        s = fit.statistics if fit.moved is None else fit.moved
+        s = s[which] if isinstance(s, tuple) else side(s, model.contests[which])
+        pencil: Pencil = model.models[which].pencil(s)
         return pencil
 
     def _planes(self) -> tuple[Plane, ...]:
-        return _planes(self.parameters_)
+        planes: tuple[Plane, ...] = self.parameters_
+        return planes
 
     @property
     def coef_(self) -> Array:
@@ -216,7 +170,7 @@ class TangentDiscriminant(Classifier):
     @property
     def intercept_(self) -> Array:
         """What the weighted features are added to (m,)."""
-        return np.array([plane.intercept - plane.coef @ origin(plane.domain) for plane in self._planes()])
+        return np.array([plane.intercept - plane.coef @ plane.origin for plane in self._planes()])
 
     @property
     def s_(self) -> Array:
@@ -226,7 +180,7 @@ class TangentDiscriminant(Classifier):
     @property
     def tangent_point_(self) -> Array:
         """Where the plane touches an ellipsoid of either side (m, d)."""
-        return np.stack([plane.point + origin(plane.domain) for plane in self._planes()])
+        return np.stack([plane.point + plane.origin for plane in self._planes()])
 
     @property
     def distances_(self) -> Array:
@@ -249,6 +203,13 @@ class TangentDiscriminant(Classifier):
         return np.array([plane.tangent for plane in self._planes()])
 
 
-def _planes(theta: Any) -> tuple[Plane, ...]:
-    """The plane of two classes, or those of all contests."""
-    return theta if isinstance(theta, tuple) else (theta,)
+def _remarks(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """A notice of the planes that do not lie between the means, if there are any."""
+    bad = [plane for plane in planes if not plane.tangent]
+    if not bad:
+        return ()
+    lost = sum(bool(np.isinf(plane.distances).any()) for plane in bad)
+    what = f"{len(bad)} of {len(planes)} planes" if len(planes) > 1 else "the plane"
+    constant = f" ({lost} of them: none is as good as always taking the more probable class)" if lost else ""
+    said = f"{who}: {what} cannot lie between the means and be what was asked for{constant}; see tangent_"
+    return (Notice(said, NoTangentPlaneWarning),)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
+from suffice._memory import free_memory
+from suffice._notice import Notice
 from suffice._posterior import log_posterior
 from suffice._vector import Array
+from suffice.models._base import Attempt, Model, Share
+from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
 LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
-ENTRIES = 1 << 21  # of the systems that are solved together
+ENTRIES = 1 << 21  # of the systems that are solved, or the contests that are asked, together
+COPIES = 6  # of the statistics of a contest that a learner holds at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,15 +142,79 @@ SCHEMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Voting:
-    """Many classes from two-class models (resolved) and their contests."""
+class Contests(Model[B, tuple[Any, ...]]):
+    """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
-    scheme: str
-    models: tuple[Any, ...]
-    contests: tuple[Contest, ...]
+    The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
+    that moves statistics moves those of every contest on its own.
+    """
 
-    def log_joint(self, X: Any, theta: tuple[Any, ...]) -> Array:
+    model: Model[B, Any]  # of two classes; once resolved, on all classes
+    scheme: str = "coupled"
+    contests: tuple[Contest, ...] = field(default=(), kw_only=True)
+    models: tuple[Model[B, Any], ...] = field(default=(), kw_only=True)  # resolved, one a contest
+
+    @classmethod
+    def of(cls, model: Model[B, Any], scheme: str) -> Contests[B]:
+        """Contests of a two-class model, with its encoder."""
+        return cls(model, scheme, encoder=model.encoder)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:
+        return self.model.sums(X, W, domain)
+
+    def resolve(self, s: Statistics[B]) -> Self:
+        k = len(s.mass)
+        contests = tuple(SCHEMES[self.scheme].contests(k)) if k > 2 else (Contest(np.arange(k)),)
+        models = tuple(self.model.resolve(side(s, contest)) for contest in contests)
+        return replace(self, domain=s.domain, model=self.model.resolve(s), contests=contests, models=models)
+
+    @property
+    def unit(self) -> Model[Any, Any]:
+        return self.model
+
+    def remarks(self) -> tuple[Notice, ...]:
+        return self.model.remarks()
+
+    def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[Any, ...]]:
+        pairs = zip(self.models, self.contests, strict=True)
+        each = [model.attempt(side(s, contest)) for model, contest in pairs]
+        ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
+        problem = next((one.problem for one in each if one.problem is not None), None)
+        return Attempt(self.joined([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)
+
+    def shares(self, s: Statistics[B]) -> list[Share]:
+        self._check_memory(s)
+        pairs = zip(self.models, self.contests, strict=True)
+        return [Share(model, side(s, contest), contest.group) for model, contest in pairs]
+
+    def _check_memory(self, s: Statistics[B]) -> None:
+        """Refuse contests whose statistics would not fit."""
+        a_class = sum(np.asarray(leaf).nbytes for leaf in s.leaves()) / len(s.mass)
+        need, free = COPIES * 2 * len(self.contests) * a_class, free_memory()
+        if need > free:
+            raise MemoryError(
+                f"{len(self.contests)} pairs of classes would keep about {need / 1e9:.1f} GB of statistics, and "
+                f"{free / 1e9:.1f} GB are free: use multi_class='ovr', or the closed form"
+            )
+
+    def joined(self, parameters: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(parameters)
+
+    def log_joint(self, X: Encoded, theta: tuple[Any, ...]) -> Array:
         """Logarithms of shares (n, k)."""
+        if len(theta) == 1:
+            return self.models[0].log_joint(X, theta[0])
+        rows = max(1, ENTRIES // len(theta))
+        return np.concatenate([self._log_joint(X[at : at + rows], theta) for at in range(0, max(1, len(X)), rows)])
+
+    def _log_joint(self, X: Encoded, theta: tuple[Any, ...]) -> Array:
         each = zip(self.models, theta, strict=True)
         log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
         return SCHEMES[self.scheme].combine(log_p, self.contests)
+
+
+def side(s: Statistics[B], contest: Contest) -> Statistics[B]:
+    """The statistics of the two sides of a contest."""
+    if np.array_equal(contest.group, np.arange(len(s.mass))):
+        return s
+    return s.regroup(contest.group, contest.labels(s.domain.classes))

@@ -1,21 +1,15 @@
-"""Tangent discriminants: planes that touch an ellipsoid of each of two classes."""
+"""Rules: which of the planes that touch an ellipsoid of each of two classes to take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_ndtr
 
-from suffice._domain import Domain, OneHot
 from suffice._vector import Array
-from suffice.models._protocol import DegenerateError
-from suffice.models.gaussian import spread_of
-from suffice.models.moments import Moments, diagonal, moments, origin, ratio
 from suffice.models.pencil import Pencil, Plane, worst_error
 
 GRID = np.linspace(-30.0, 30.0, 257)  # of logit(s): the best s is often below 1e-3
@@ -34,7 +28,7 @@ def fisher(pencil: Pencil) -> Plane:
 
 def scatter(pencil: Pencil) -> Plane:
     """s = P1."""
-    return pencil.tangent(float(pencil.log_prior[0] - pencil.log_prior[1]))
+    return pencil.tangent(float(pencil.class_log_prob[0] - pencil.class_log_prob[1]))
 
 
 def minimax(pencil: Pencil) -> Plane:
@@ -45,12 +39,12 @@ def minimax(pencil: Pencil) -> Plane:
 def quasi_bayes(pencil: Pencil) -> Plane:
     """D1^2 - D2^2 = 2 ln(P1/P2) + ln |S2| - ln |S1|: the point of contact is on the border of the quadratic rule."""
     log_dets = np.log(pencil.b).sum() - np.log(pencil.a).sum()
-    return pencil.tangent(*pencil.where(float(2.0 * (pencil.log_prior[0] - pencil.log_prior[1]) + log_dets)))
+    return pencil.tangent(*pencil.where(float(2.0 * (pencil.class_log_prob[0] - pencil.class_log_prob[1]) + log_dets)))
 
 
 def minimum_error(pencil: Pencil) -> Plane:
     """The least sum_j P_j / (1 + D_j^2), or no plane at all if that is not below the smaller P_j."""
-    share = np.exp(pencil.log_prior)
+    share = np.exp(pencil.class_log_prob)
 
     def risk(logit: Array) -> Array:
         d1, d2 = pencil.distances(expit(logit), expit(-logit))
@@ -71,11 +65,12 @@ def linear_bayes(pencil: Pencil) -> Plane:
 
     def risk(t1: Array, t2: Array) -> Array:
         d1, d2 = pencil.distances(t1, t2)
-        return np.asarray(np.logaddexp(pencil.log_prior[0] + log_ndtr(-d1), pencil.log_prior[1] + log_ndtr(-d2)))
+        first, second = pencil.class_log_prob
+        return np.asarray(np.logaddexp(first + log_ndtr(-d1), second + log_ndtr(-d2)))
 
     best = [_least(_after(stretch, risk)) for stretch in stretches]
     which = int(np.argmin([least for _, least in best]))
-    if best[which][1] >= np.log(WORTH) + pencil.log_prior.min():
+    if best[which][1] >= np.log(WORTH) + pencil.class_log_prob.min():
         return pencil.constant()
     t1, t2 = stretches[which](np.asarray(best[which][0]))
     return pencil.plane(float(t1), float(t2), tangent=which == 0)
@@ -165,51 +160,3 @@ def _least(risk: OfOne) -> tuple[float, float]:
         options={"xatol": 1e-10},
     )
     return min((float(found.x), float(found.fun)), (float(GRID[at]), float(value[at])), key=lambda pair: pair[1])
-
-
-@dataclass(frozen=True, eq=False)
-class Tangent:
-    """A plane between two classes as a function of their moments; which plane is the rule's choice."""
-
-    rule: Rule
-    ridge: float = 1e-6
-    names: tuple[str, ...] | None = None
-    domain: Domain | None = None
-    used: Array | None = None  # (d,) which features vary at all
-
-    def statistics(self, X: Array, W: OneHot | Array) -> Moments:
-        return moments(X, W, full=True, domain=self.domain, names=self.names)
-
-    def resolve(self, s: Moments) -> Self:
-        return replace(self, domain=s.domain, used=spread_of(s) > 0)
-
-    def _used(self, s: Moments) -> Array:
-        return np.ones(s.domain.width, dtype=bool) if self.used is None else self.used
-
-    def valid(self, s: Moments) -> Moments:
-        """A block is a class: one of some mass, whose covariance with the ridge is positive definite."""
-        covariance = ratio(s.scatter(), s.count[:, :, None])
-        size = ratio(diagonal(s.total().scatter()), s.total().count)[0]
-        inverse = np.where(self._used(s), ratio(1.0, np.sqrt(np.maximum(size, 0.0))), 0.0)
-        scaled = covariance * np.outer(inverse, inverse)
-        at = np.arange(len(inverse))
-        scaled[:, at, at] += np.where(inverse > 0, self.ridge, 1.0)
-        regular = np.array([lapack.dpotrf(one, lower=1)[1] == 0 for one in scaled])
-        ok = (s.mass > 0) & regular
-        return replace(s, mass=ok, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
-
-    def pencil(self, s: Moments) -> Pencil:
-        """The two classes taken apart: all planes between them follow from it."""
-        if len(s.mass) != 2:
-            raise DegenerateError(f"a plane tells two classes apart, got {len(s.mass)}")
-        for c in range(2):
-            if s.mass[c] <= 0:
-                raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
-        return Pencil.of(s, self._used(s), self.ridge)
-
-    def parameters(self, s: Moments) -> Plane:
-        return self.rule(self.pencil(s))
-
-    def log_joint(self, X: Array, theta: Plane) -> Array:
-        odds = (X - origin(theta.domain)) @ theta.coef + theta.intercept
-        return np.column_stack([np.zeros(len(odds)), odds])

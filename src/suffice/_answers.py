@@ -1,0 +1,70 @@
+"""What a fitted model answers for rows, as values that travel to where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice._posterior import log_posterior, posterior
+from suffice._vector import Array
+from suffice.models import Model
+
+Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An answer of a resolved model with parameters, for features as they come."""
+
+    model: Model[Any, Any]
+    parameters: Any
+    answer: Answer
+
+    def __call__(self, X: Any) -> Array:
+        return self.answer(self.model.log_joint(self.model.encoder(X), self.parameters))
+
+
+@dataclass(frozen=True)
+class MostProbable:
+    """The most probable class of each row."""
+
+    classes: Array
+
+    def __call__(self, log_joint: Array) -> Array:
+        return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
+
+
+def log_odds(log_joint: Array) -> Array:
+    """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
+    log_p = log_posterior(log_joint)
+    return np.asarray(log_p[:, 1] - log_p[:, 0] if log_p.shape[1] == 2 else log_p)
+
+
+@dataclass(frozen=True)
+class OddsAtCosts:
+    """`log_odds` that are positive where the second of two classes costs less."""
+
+    costs: Array  # (k, k), rows the true class
+
+    def __call__(self, log_joint: Array) -> Array:
+        odds = log_odds(log_joint)
+        if odds.ndim == 2:
+            return odds
+        with np.errstate(divide="ignore"):
+            return np.asarray(odds + np.log(self.costs[1, 0]) - np.log(self.costs[0, 1]))
+
+
+@dataclass(frozen=True)
+class LeastCost:
+    """The class of least expected cost of each row."""
+
+    classes: Array
+    costs: Array  # (k, k), rows the true class
+
+    def __call__(self, log_joint: Array) -> Array:
+        if len(self.classes) == 2:  # where probabilities round to 0 and 1, log-odds still tell
+            return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
+        return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])

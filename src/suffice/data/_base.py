@@ -1,0 +1,134 @@
+"""What a data set must be able to do: be summed, and be mapped. The rest follows from these two."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from scipy.stats import poisson
+
+from suffice._domain import Encoded
+from suffice._hash import row_hash
+from suffice._labels import OneHot
+from suffice._vector import Array
+
+R = TypeVar("R")  # anything with +
+
+
+class Batch(NamedTuple):
+    """Some rows: features X and labels Y, which carry the classes and the row weights."""
+
+    X: Any
+    Y: OneHot
+
+
+Change = Callable[[Batch], Batch]
+
+
+class Data(ABC):
+    """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
+
+    What it is given, f, is always a small value that can be pickled, never a closure: an engine may send it anywhere.
+    """
+
+    @abstractmethod
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        """The sum of f over batches that together are all rows; batches may be empty."""
+
+    @abstractmethod
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        """f of the features of every row, in the form that this engine keeps rows in; labels are not needed."""
+
+    def map(
+        self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
+    ) -> Data:
+        """The same rows with a function applied to their features, their labels or both."""
+        return Changed(self, Both(features, labels), features)
+
+    def resample(self, seed: int) -> Data:
+        """A bootstrap sample: every row with a weight from Poisson(1), times its own; for encoded rows."""
+        return Changed(self, Drawn(seed))
+
+    def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
+        """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows."""
+        ends = np.cumsum([0.0, *shares]) / np.sum(shares)
+        return [Changed(self, Between(low, high, seed)) for low, high in pairwise(ends)]
+
+    def pieces(self, count: int, seed: int) -> Sequence[Data]:
+        """About so many pieces of similar size for minibatches; an engine may give its own partitions."""
+        return self.split([1.0 / count] * count, seed)
+
+    def persist(self) -> Data:
+        """The same rows, kept as they are now where the engine can keep them."""
+        return self
+
+
+@dataclass(frozen=True)
+class Changed(Data):
+    """The rows of another data set after a change of each batch."""
+
+    source: Data
+    change: Change
+    features: Callable[[Any], Any] | None = None  # what the change does to features, where that can be told apart
+
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        return self.source.sum(cast(Callable[[Batch], R], After(self.change, f)))
+
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        return self.source.transform(f if self.features is None else After(self.features, f))
+
+
+@dataclass(frozen=True)
+class After:
+    """g after f, as a value."""
+
+    f: Callable[[Any], Any]
+    g: Callable[[Any], Any]
+
+    def __call__(self, value: Any) -> Any:
+        return self.g(self.f(value))
+
+
+@dataclass(frozen=True)
+class Both:
+    """A change of features, of labels, or of both."""
+
+    features: Callable[[Any], Any] | None = None
+    labels: Callable[[OneHot], OneHot] | None = None
+
+    def __call__(self, batch: Batch) -> Batch:
+        X = batch.X if self.features is None else self.features(batch.X)
+        return Batch(X, batch.Y if self.labels is None else self.labels(batch.Y))
+
+
+@dataclass(frozen=True)
+class Between:
+    """The rows whose hash is in [low, high): the same ones in any order and any batches."""
+
+    low: float
+    high: float
+    seed: int
+
+    def __call__(self, batch: Batch) -> Batch:
+        u = row_hash(_values(batch.X), self.seed)
+        rows = np.flatnonzero((u >= self.low) & (u < self.high))
+        return Batch(batch.X[rows], batch.Y[rows])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Weights times Poisson(1) numbers that are drawn by the rows' hash."""
+
+    seed: int
+
+    def __call__(self, batch: Batch) -> Batch:
+        times = poisson.ppf(row_hash(_values(batch.X), self.seed), 1.0)
+        return Batch(batch.X, replace(batch.Y, weight=batch.Y.weight * times))
+
+
+def _values(X: Any) -> Array:
+    return X.values if isinstance(X, Encoded) else np.asarray(X)

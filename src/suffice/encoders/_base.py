@@ -1,0 +1,46 @@
+"""What an encoder is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+
+from suffice._domain import Encoded
+from suffice._vector import Array
+from suffice.data import Data
+
+
+@dataclass(frozen=True)
+class Encoder(ABC):
+    """A small value, owned by a model, that turns arrays and data frames into rows that the model takes.
+
+    It travels to where the rows are, keeps the names of columns, takes empty batches, and owns the policy for missing
+    values. Rows that are encoded already stay as they are.
+    """
+
+    def prepare(self, data: Data) -> Self:  # noqa: ARG002 - most learn nothing
+        """The encoder with all that it has to learn before the first sum; most learn nothing."""
+        return self
+
+    def __call__(self, X: Any) -> Encoded:
+        """Rows (n, d), encoded."""
+        return X if isinstance(X, Encoded) else self.encode(X)
+
+    @abstractmethod
+    def encode(self, X: Any) -> Encoded:
+        """Rows of an array or a data frame, encoded."""
+
+
+def frame_of(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library, or None."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def names_of(frame: nw.DataFrame[Any]) -> Array:
+    """The names of its columns (d,)."""
+    return np.array([str(name) for name in frame.columns], dtype=object)

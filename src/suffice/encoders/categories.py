@@ -1,0 +1,119 @@
+"""Columns of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from suffice._domain import CategoricalFeatures, Encoded, Features
+from suffice._labels import kind, missing
+from suffice._vector import Array
+from suffice.encoders._base import Encoder, frame_of, names_of
+
+
+@dataclass(frozen=True)
+class Categories(Encoder):
+    """Every distinct value of a column is a category: codes (n, d) of its place among them, -1 where it is missing.
+
+    Parameters
+    ----------
+    who : str, default="This model"
+        Whom messages speak of.
+
+    Examples
+    --------
+    >>> Categories()([["u", "1"], ["v", "1"], ["u", "0"]]).values.tolist()
+    [[0, 1], [1, 1], [0, 0]]
+    """
+
+    who: str = "This model"
+
+    def encode(self, X: Any) -> Encoded:
+        frame = frame_of(X)
+        if frame is not None:
+            return coded((_values(column) for column in frame.iter_columns()), names_of(frame))
+        array = check_array(
+            X,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            estimator=self.who,
+            input_name="X",
+            order="F",
+        )
+        return coded(array.T)
+
+
+def _values(column: nw.Series[Any]) -> Array:
+    null = column.is_null().to_numpy()
+    if not null.any():
+        return np.asarray(column.to_numpy())
+    values = np.full(len(null), None, dtype=object)  # whole numbers stay whole beside a missing one
+    values[~null] = column.drop_nulls().to_numpy()
+    return values
+
+
+def coded(columns: Iterable[Array], names: Array | None = None) -> Encoded:
+    """Encode columns (n,); every distinct value of a column is a category.
+
+    >>> coded([np.array(["u", "v", "u"]), np.array([1.5, np.nan, 0.5])]).values.tolist()
+    [[0, 1], [1, -1], [0, 0]]
+    """
+    called = Features(0, names).name
+    pairs = [_encode(np.asarray(column), called(j)) for j, column in enumerate(columns)]
+    codes = np.column_stack([codes for _, codes in pairs]).astype(np.int32)
+    return Encoded(CategoricalFeatures(len(pairs), names, tuple(values for values, _ in pairs)), codes)
+
+
+def _encode(column: Array, called: str) -> tuple[Array, Array]:
+    """The sorted distinct values of a column (n,), and the place of each entry among them; -1 where it is missing."""
+    if column.dtype.kind in "OUT":
+        return _encode_objects(column.tolist(), called)
+    counted = _count_whole(column) if column.dtype.kind in "iuf" and len(column) else None
+    if counted is not None:
+        return counted
+    if column.dtype.kind == "f" and np.isinf(column).any():
+        raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
+    categories, codes = np.unique(column, return_inverse=True)
+    if column.dtype.kind in "fMm" and len(categories):  # NaN and NaT sort to the end
+        present = categories[~(np.isnan(categories) if column.dtype.kind == "f" else np.isnat(categories))]
+        codes[codes >= len(present)] = -1
+        categories = present
+    return categories, codes
+
+
+def _count_whole(column: Array) -> tuple[Array, Array] | None:
+    """`_encode` for whole numbers in a small range, by counting instead of sorting; None for others."""
+    low, high = column.min().item(), column.max().item()
+    if not (-(2**53) < low <= high < 2**53 and high - low < min(65_536, 16 * len(column))):  # NaN is not
+        return None
+    whole = column.astype(np.int64)
+    if not (whole == column).all():
+        return None
+    present = np.bincount(whole - int(low)) > 0
+    categories = (np.flatnonzero(present) + int(low)).astype(column.dtype)
+    return categories, (np.cumsum(present) - 1)[whole - int(low)]
+
+
+def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
+    index: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((index.setdefault(v, len(index)) for v in values), dtype=np.intp, count=len(values))
+    except TypeError as error:  # the words are those of Python's own conversions, which scikit-learn looks for
+        raise TypeError(f"{called}: a category argument must be a string or a number; got {error}") from error
+    present = {value: code for value, code in index.items() if not missing(value)}
+    kinds = {kind(value) for value in present}
+    if len(kinds) > 1:
+        raise ValueError(f"{called} mixes {' and '.join(sorted(kinds))}; convert it to one type, for example strings")
+    if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):
+        raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
+    ordered = sorted(present)
+    place = np.full(len(index), -1)
+    place[[present[value] for value in ordered]] = np.arange(len(ordered))
+    categories = np.array(ordered) if kinds == {"numbers"} else np.array(ordered, dtype=object)
+    return categories, place[codes]

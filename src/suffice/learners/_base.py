@@ -1,0 +1,288 @@
+"""What learners are, what they ask of a batch, and how several learn from one read of the data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from suffice._labels import OneHot
+from suffice._notice import Notice
+from suffice._progress import progress
+from suffice._vector import Array, Vector
+from suffice.data import Batch, Data
+from suffice.losses import Loss, Losses
+from suffice.models import Model, Statistics
+from suffice.models._base import Ability, Share
+
+V = TypeVar("V")
+
+
+class Ask(NamedTuple):
+    """A sum over a data set that somebody waits for."""
+
+    data: Data
+    f: Callable[[Batch], Any]
+
+
+Course = Generator[Ask, Any, V]  # learning as a sequence of sums that are asked for, each answered before the next
+
+
+@dataclass(frozen=True)
+class Observed:
+    """S(X, Y) of a batch: what a data set is asked for first."""
+
+    model: Model[Any, Any]
+
+    def __call__(self, batch: Batch) -> Statistics[Any]:
+        return self.model.statistics(batch.X, batch.Y)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured(Vector):
+    """What a pass that measures the losses of a model comes back with."""
+
+    losses: Losses
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Measured):
+    """The losses of a model on some rows and the direction S(X, W) that answers them, from one pass."""
+
+    direction: Statistics[Any]
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Losses and direction of a batch; all that travels to where the rows are."""
+
+    model: Model[Any, Any]  # resolved
+    theta: Any
+    classes: Array
+    loss: Loss
+    only_adds: bool = False  # whether negative weights are dropped
+
+    def __call__(self, batch: Batch) -> Evaluation:
+        losses, W = self.loss(self.model.log_joint(batch.X, self.theta), batch.Y.onto(self.classes))
+        return Evaluation(losses, self.model.statistics(batch.X, W.clip(min=0) if self.only_adds else W))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What learning returns: the resolved model, its parameters, S(X, Y), and how it went."""
+
+    model: Model[Any, Any]
+    parameters: Any
+    statistics: Statistics[Any]
+    moved: Any = None  # the statistics behind the parameters, where a learner has moved them; a tuple for contests
+    history: dict[str, list[float]] = field(default_factory=dict)
+    n_iter: int = 1
+    converged: bool = True
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one course of learning."""
+
+    theta: Any
+    moved: Any
+    history: dict[str, list[float]]
+    converged: bool
+    complaints: tuple[tuple[str, str], ...] = ()  # of the descent: what is wrong, and what to do
+    notices: tuple[Notice, ...] = ()  # of anything else
+
+    @property
+    def n_iter(self) -> int:
+        """Passes over the data."""
+        return len(self.history["error"])
+
+
+def begin(model: Model[Any, Any], data: Data) -> tuple[Model[Any, Any], Data]:
+    """The model with its encoder prepared, and the data encoded once."""
+    encoder = model.encoder.prepare(data)
+    return replace(model, encoder=encoder), data.map(encoder).persist()
+
+
+class Learner(BaseEstimator):
+    """A way from data to parameters that knows no particular model."""
+
+    needs: ClassVar[tuple[type[Ability], ...]] = ()
+
+    @abstractmethod
+    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
+        """Learn the parameters of a model from a data set."""
+
+
+class Iterative(Learner):
+    """A learner that reads the data again and again; a subclass writes the course of one model."""
+
+    max_iter: int
+    verbose: int
+
+    @abstractmethod
+    def check(self, model: Model[Any, Any]) -> None:
+        """Refuse settings that make no sense."""
+
+    @abstractmethod
+    def course(self, share: Share, views: Views) -> Course[Outcome]:
+        """Learn one share."""
+
+    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
+        """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
+        self.check(model.unit)
+        require(self, model.unit, *self.needs)
+        model, data = begin(model, data)
+        whole = data.sum(Observed(model))
+        resolved = model.resolve(whole)
+        shares, views = resolved.shares(whole), Views(data)
+        with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
+            courses = [self.course(share, views) for share in shares]
+            outcomes = together(courses, [_sided(share, whole) for share in shares], show)
+        return finish(self, resolved, whole, outcomes)
+
+
+def require(learner: Learner, model: Model[Any, Any], *needs: type[Ability]) -> None:
+    """TypeError, in one sentence, unless a model has all abilities that a learner needs."""
+    missing = [need.words for need in needs if not isinstance(model, need)]
+    if missing:
+        raise TypeError(
+            f"{type(learner).__name__} does not fit {type(model).__name__}, which lacks {' and '.join(missing)}; "
+            "ClosedForm() and RiskCalibration() fit every model"
+        )
+
+
+def finish(learner: Learner, model: Model[Any, Any], whole: Statistics[Any], outcomes: Sequence[Outcome]) -> Fit:
+    """One fit from the outcomes of all shares, with each complaint made once."""
+    moved = tuple(outcome.moved for outcome in outcomes)
+    return Fit(
+        model,
+        model.joined([outcome.theta for outcome in outcomes]),
+        whole,
+        moved[0] if len(moved) == 1 else moved,
+        _mean_history([outcome.history for outcome in outcomes]),
+        max(outcome.n_iter for outcome in outcomes),
+        all(outcome.converged for outcome in outcomes),
+        (*model.remarks(), *_complaints(type(learner).__name__, outcomes), *(n for o in outcomes for n in o.notices)),
+    )
+
+
+def _complaints(who: str, outcomes: Sequence[Outcome]) -> list[Notice]:
+    every = list(dict.fromkeys(c for outcome in outcomes for c in outcome.complaints))
+    found = []
+    for what, do in every:
+        concerned = [outcome.n_iter for outcome in outcomes if (what, do) in outcome.complaints]
+        where = f" in {len(concerned)} of {len(outcomes)} contests" if len(outcomes) > 1 else ""
+        found.append(Notice(f"{who}: {what} after {max(concerned)} iterations{where}; {do}", ConvergenceWarning))
+    return found
+
+
+def _mean_history(histories: Sequence[dict[str, list[float]]]) -> dict[str, list[float]]:
+    """The mean over contests, pass by pass; one that has ended stays as it was."""
+    if len(histories) == 1:
+        return histories[0]
+    length = max(len(history["error"]) for history in histories)
+
+    def padded(values: list[float]) -> list[float]:
+        return values + values[-1:] * (length - len(values))
+
+    return {name: np.mean([padded(h[name]) for h in histories], axis=0).tolist() for name in histories[0]}
+
+
+class Views:
+    """A data set and the parts of it that courses ask for, each made once: so that courses can share a read."""
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+        self._made: dict[Any, Any] = {}
+
+    def _once(self, key: Any, make: Callable[[], V]) -> V:
+        if key not in self._made:
+            self._made[key] = make()
+        made: V = self._made[key]
+        return made
+
+    def split(self, shares: tuple[float, ...], seed: int) -> Sequence[Data]:
+        """As `Data.split`."""
+        return self._once(("split", shares, seed), lambda: self.data.split(shares, seed))
+
+    def pieces(self, data: Data, count: int, seed: int) -> Sequence[Data]:
+        """As `Data.pieces`, of this data set or a part of it."""
+        return self._once(("pieces", id(data), count, seed), lambda: data.pieces(count, seed))
+
+    def resample(self, data: Data, seed: int) -> Data:
+        """As `Data.resample`, of this data set or a part of it."""
+        return self._once(("resample", id(data), seed), lambda: data.resample(seed))
+
+
+@dataclass(frozen=True)
+class Sided:
+    """f of the rows of a contest, whose labels are its sides."""
+
+    f: Callable[[Batch], Any]
+    classes: Array  # (k,) of the data
+    group: Array  # (k,) of 0, 1 and -1
+    sides: Array  # (2,)
+
+    def __call__(self, batch: Batch) -> Any:
+        codes = np.append(self.group, -1)[batch.Y.onto(self.classes).codes]
+        Y = OneHot(self.sides, codes, batch.Y.weight)
+        rows = np.flatnonzero(codes >= 0)
+        return self.f(Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows]))
+
+
+def _sided(share: Share, whole: Statistics[Any]) -> Callable[[Any], Any]:
+    if share.group is None:
+        return lambda f: f
+    classes, group, sides = whole.domain.classes, share.group, share.whole.domain.classes
+    return lambda f: Sided(f, classes, group, sides)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Answers(Vector):
+    each: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class _Several:
+    """Several functions of a batch at once."""
+
+    fs: tuple[Callable[[Batch], Any], ...]
+
+    def __call__(self, batch: Batch) -> _Answers:
+        return _Answers(tuple(f(batch) for f in self.fs))
+
+
+def together(
+    courses: Sequence[Course[V]], sided: Sequence[Callable[[Any], Any]], show: Callable[[str], None]
+) -> list[V]:
+    """Run courses side by side: what they ask of the same data at the same time is answered by one read."""
+    waiting: dict[int, Ask] = {}
+    ended: dict[int, V] = {}
+
+    def go_on(i: int, answer: Any) -> None:
+        try:
+            waiting[i] = courses[i].send(answer)
+        except StopIteration as end:
+            waiting.pop(i, None)
+            ended[i] = end.value
+
+    for i in range(len(courses)):
+        go_on(i, None)
+    while waiting:
+        data = next(iter(waiting.values())).data
+        asked = [i for i, ask in waiting.items() if ask.data is data]
+        fs = tuple(sided[i](waiting[i].f) for i in asked)
+        answers = (data.sum(fs[0]),) if len(fs) == 1 else data.sum(_Several(fs)).each
+        losses = [answer.losses.means() for answer in answers if isinstance(answer, Measured)]
+        if losses:
+            log_loss, error = (np.mean([means[name] for means in losses]) for name in ("log_loss", "error"))
+            show(f"log loss {log_loss:.4f}, error {error:.4f}")
+        for i, answer in zip(asked, answers, strict=True):
+            go_on(i, answer)
+    return [ended[i] for i in range(len(courses))]

@@ -1,0 +1,198 @@
+"""What a learner may ask of a model: the model itself, and the abilities that only some have."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
+from suffice._notice import Notice
+from suffice._vector import Array
+from suffice.encoders import Encoder, Numbers
+from suffice.models._statistics import B, Statistics
+from suffice.priors import log_class_prior
+
+T = TypeVar("T")
+
+
+class OfClasses(Protocol):
+    """Parameters of a density: they have log p(y)."""
+
+    @property
+    def class_log_prob(self) -> Array:
+        """log p(y) (k,)."""
+        ...
+
+
+D = TypeVar("D", bound=OfClasses)
+
+
+class DegenerateError(ValueError):
+    """The statistics leave a parameter undefined; the message says which, why and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt(Generic[B, T]):
+    """What statistics lead to: parameters, which blocks have none, and what is wrong if that matters."""
+
+    parameters: T  # meaningless in the blocks that are not valid
+    valid: Statistics[B]  # a mask in the shape of the statistics, true where a block's parameters exist
+    problem: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A part of learning that stands on its own: a model of some classes, and the statistics to learn it from."""
+
+    model: Any  # resolved
+    whole: Statistics[Any]
+    group: Array | None = None  # (k,) which of its classes each class belongs to, -1 for none; None: all as they are
+
+
+@dataclass(frozen=True, eq=False)
+class Model(ABC, Generic[B, T]):
+    """A family of classifiers whose parameters T are a closed-form function of statistics. Pure: nothing is kept.
+
+    `statistics` is linear in the class weights `W`, a OneHot or a signed array (n, k), and additive in the rows.
+    Before `resolve` a batch brings its own domain; after it the model sums on the domain that it was resolved on.
+    """
+
+    encoder: Encoder = field(default=Numbers(), kw_only=True)
+    domain: Domain | None = field(default=None, kw_only=True)
+
+    def statistics(self, X: Encoded, W: OneHot | Array) -> Statistics[B]:
+        """S(X, W) = sum_i sum_c W[i, c] T_c(x_i)."""
+        domain = self.domain
+        if domain is None:
+            domain = Domain(W.classes if isinstance(W, OneHot) else np.arange(W.shape[1]), X.features)
+        W = W.onto(domain.classes) if isinstance(W, OneHot) else W
+        mass = W.mass() if isinstance(W, OneHot) else W.sum(axis=0)
+        return Statistics(domain, mass, self.sums(X, W, domain))
+
+    @abstractmethod
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:
+        """The sums of the features for weights of the classes of a domain."""
+
+    def resolve(self, s: Statistics[B]) -> Self:
+        """The model with all that depends on the data (domain, prior mean and scale) fixed once, from S(X, Y)."""
+        return replace(self, domain=s.domain)
+
+    @abstractmethod
+    def attempt(self, s: Statistics[B]) -> Attempt[B, T]:
+        """theta(s), under the prior, and where it exists."""
+
+    def parameters(self, s: Statistics[B]) -> T:
+        """theta(s), under the prior; DegenerateError where there is none."""
+        got = self.attempt(s)
+        if got.problem is not None:
+            raise DegenerateError(got.problem)
+        return got.parameters
+
+    @abstractmethod
+    def log_joint(self, X: Encoded, theta: T) -> Array:
+        """log p(x, y) for every class (n, k), up to a term that is the same for all classes."""
+
+    def remarks(self) -> tuple[Notice, ...]:
+        """What a resolved model has to say of the data."""
+        return ()
+
+    @property
+    def unit(self) -> Model[Any, Any]:
+        """The model that a learner works on: this one, unless classes go two at a time."""
+        return self
+
+    def shares(self, s: Statistics[B]) -> Sequence[Share]:
+        """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
+        return (Share(self, s),)
+
+    def joined(self, parameters: Sequence[Any]) -> Any:
+        """The parameters of this resolved model from those of its shares."""
+        return parameters[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Density(Model[B, D]):
+    """A model of p(x | y): it writes `log_density`, and log p(x, y) = log p(y) + log p(x | y) is inherited.
+
+    Its parameters have log p(y) as `class_log_prob` (k,).
+    """
+
+    class_prior: Any = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def log_density(self, X: Encoded, theta: D) -> Array:
+        """log p(x | y) for every class (n, k)."""
+
+    def log_joint(self, X: Encoded, theta: D) -> Array:
+        return theta.class_log_prob + self.log_density(X, theta)
+
+    def class_log_prob(self, s: Statistics[B]) -> Array:
+        """log p(y) (k,): given, or the classes' shares of the mass."""
+        return log_class_prior(s.mass, s.domain.classes, self.class_prior)
+
+
+class Ability(ABC):
+    """What only some models can do; a learner names the abilities that it needs."""
+
+    words: ClassVar[str]  # what a model without it lacks
+
+
+class Joint(Ability):
+    """Has a joint likelihood log p(X, Y | theta) that is a function of the statistics of X and Y."""
+
+    words = "a joint likelihood"
+
+    @abstractmethod
+    def log_likelihood(self, target: Statistics[Any], best: Any, theta: Any) -> float:
+        """log p(X, Y) under theta, with the prior's pseudo-rows, up to a constant; `best` is theta(target)."""
+
+
+class Natural(Ability):
+    """Has natural parameters eta, in which the gradient of the log loss is read off S(X, Y - P)."""
+
+    words = "natural parameters (tables, covariances that are not tied, and LogisticRegression have them)"
+
+    @abstractmethod
+    def natural(self, theta: Any) -> Any:
+        """eta of theta."""
+
+    @abstractmethod
+    def from_natural(self, eta: Any) -> Any:
+        """theta of eta."""
+
+    @abstractmethod
+    def gradient(self, s: Statistics[Any], eta: Any) -> Any:
+        """Minus the gradient of the log loss at eta, from s = S(X, Y - P)."""
+
+    @abstractmethod
+    def feasible(self, eta: Any, start: Any) -> Any:
+        """The nearest eta that is allowed, where descent began at `start`."""
+
+
+class Curved(Natural):
+    """Has scores linear in eta, so that the log loss is convex and its curvature a sum over rows."""
+
+    words = "linear scores (LogisticRegression has them)"
+
+    @abstractmethod
+    def zero(self, s: Statistics[Any]) -> Any:
+        """eta of all classes alike."""
+
+    @abstractmethod
+    def penalised(self, eta: Any) -> Any:
+        """The gradient of the penalty 1/2 <eta, penalised(eta)>, which is linear in eta."""
+
+    @abstractmethod
+    def design(self, X: Encoded) -> Array:
+        """The columns (n, p) whose weighted sums are the scores."""
+
+
+class Tabular(Ability):
+    """Has statistics that are tables of counts, which may be added to without end."""
+
+    words = "tables of counts (CategoricalNB has them)"

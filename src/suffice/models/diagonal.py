@@ -1,0 +1,116 @@
+"""Gaussian classes with diagonal covariances: naive Bayes over numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from suffice._domain import Domain, Encoded
+from suffice._vector import Array
+from suffice.encoders import Encoder, Numbers
+from suffice.models import _kernels
+from suffice.models._base import Attempt, Natural
+from suffice.models._statistics import Statistics
+from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
+from suffice.models.moments import Moments, ratio
+from suffice.models.natural import Quadratic
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """Parameters: log p(y) (k,), means about the origins (k, d), variances (k or 1, d); 0 is a feature left out."""
+
+    domain: Domain
+    class_log_prob: Array
+    origin: Array
+    mean: Array
+    variance: Array
+
+    @property
+    def covariance(self) -> Array:
+        """The variances, as those of full covariances are called."""
+        return self.variance
+
+    def solve(self, b: Array) -> Array:
+        """cov^-1 b for rows b (k, d)."""
+        return np.asarray(b * ratio(1.0, self.variance))
+
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
+        used = self.variance > 0
+        log_det = np.log(self.variance, out=np.zeros(self.variance.shape), where=used)
+        return float((count * log_det + scatter * ratio(1.0, self.variance)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _DiagonalGaussian(Gaussian[Diagonal]):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
+
+    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Diagonal]:
+        """A block is a feature of a class, or everything if the classes are tied."""
+        variance, exists = self.variance(s)
+        used = self._used(s)
+        exists |= ~used
+        theta = Diagonal(
+            s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), np.where(exists & used, variance, 0.0)
+        )
+        regular = exists & ((s.sums.count + self._prior.mean_weight > 0) | empty(s)[:, None])
+        block = np.broadcast_to(regular.all() if self.tied else regular, s.sums.first.shape)
+        valid = replace(s, mass=s.mass > 0, sums=replace(s.sums, count=block, first=block, second=block))
+        return Attempt(theta, valid, self._unknown_mean(s) or self._no_variance(s, exists))
+
+    def variance(self, s: Statistics[Moments]) -> tuple[Array, Array]:
+        """(m2 var0 + scatter) / (m2 + count), and where it exists (k or 1, d)."""
+        scatter, second, count = self.pooled(s)
+        weight = count + self._prior.cov_weight
+        variance = ratio(scatter + self._prior.cov_weight * prior_covariance(self._prior, 1), weight)
+        return variance, (weight > 0) & (variance > ROUNDING * ratio(second, weight))
+
+    def _no_variance(self, s: Statistics[Moments], exists: Array) -> str | None:
+        bad = np.argwhere(~exists & self._needed(s)[:, None])
+        if not len(bad):
+            return None
+        c, j = bad[0].tolist()
+        where = s.domain.name(j)
+        if self.tied:
+            what = f"{where} does not vary within any class: the pooled variance is zero"
+        elif s.sums.count[c, j] <= 0:
+            what = f"{s.label(c)} has no values in {where}: its mean and variance are unknown"
+        else:
+            what = f"{s.label(c)} has no variance in {where} ({s.sums.count[c, j]:g} rows, too alike to tell apart)"
+        return f"{what}. Use prior='default', or leave the column out"
+
+    def log_density(self, X: Encoded, theta: Diagonal) -> Array:
+        precision = np.ascontiguousarray(np.broadcast_to(ratio(1.0, theta.variance), theta.mean.shape))
+        constant = 0.5 * np.log(precision / (2 * np.pi), out=np.zeros(precision.shape), where=precision > 0)
+        values = theta.domain.features.read(X)
+        return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(_DiagonalGaussian, Free[Diagonal], Natural):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj): every class has its own variances."""
+
+    def natural(self, theta: Diagonal) -> Quadratic:
+        """Of standardised features."""
+        _, _, centre, spread = self._frame()
+        unit = ratio(1.0, spread)
+        variance = np.where(theta.variance > 0, theta.variance * unit**2, 1.0)
+        return Quadratic.of(theta.class_log_prob, (theta.mean - centre) * unit, variance)
+
+    def from_natural(self, eta: Quadratic) -> Diagonal:
+        """The inverse of `natural`."""
+        domain, origin, centre, spread = self._frame()
+        mean, variance = eta.moments()
+        return Diagonal(domain, eta.intercept, origin, mean * spread + centre, variance * spread**2)
+
+
+@dataclass(frozen=True, eq=False)
+class TiedDiagonalGaussian(_DiagonalGaussian):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_j): the classes share their variances."""
+
+    tied: ClassVar[bool] = True

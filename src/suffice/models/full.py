@@ -1,0 +1,160 @@
+"""Gaussian classes with full covariances: discriminant analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from suffice._domain import Domain, Encoded
+from suffice._vector import Array
+from suffice.models._base import Attempt, Natural
+from suffice.models._statistics import Statistics
+from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
+from suffice.models.linear import Linear
+from suffice.models.moments import Moments, diagonal, ratio
+from suffice.models.natural import Quadratic
+
+SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class Full:
+    """Parameters: log p(y) (k,), means about the origins (k, d), covariances (k or 1, d, d) and what whitens them.
+
+    `whiten` has cov^-1 = whiten whiten'; a feature left out has rows of zeros.
+    """
+
+    domain: Domain
+    class_log_prob: Array
+    origin: Array
+    mean: Array
+    covariance: Array
+    whiten: Array
+    log_det: Array  # (k or 1,)
+
+    def solve(self, b: Array) -> Array:
+        """cov^-1 b for rows b (k, d), of tied classes."""
+        return np.asarray(b @ self.whiten[0] @ self.whiten[0].T)
+
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
+        traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
+        return float((count[:, 0] * self.log_det + traces).sum())
+
+    @classmethod
+    def of(cls, domain: Domain, class_log_prob: Array, origin: Array, mean: Array, factors: list[Factor]) -> Full:
+        """From covariances that are factored already."""
+        covariance, whiten = np.stack([f.covariance for f in factors]), np.stack([f.whiten for f in factors])
+        log_det = np.array([f.log_det for f in factors])
+        return cls(domain, class_log_prob, origin, mean, covariance, whiten, log_det)
+
+
+class Factor(NamedTuple):
+    """A covariance (d, d) taken apart: cov^-1 = whiten whiten', its log-determinant, and the feature that breaks it."""
+
+    covariance: Array
+    whiten: Array
+    log_det: float
+    bad: int | None
+    rank: int
+
+
+def factor(covariance: Array, used: Array, size: Array) -> Factor:
+    """Factor by Cholesky in units of the standard deviations, so that the units of the features do not matter.
+
+    `size` (d,) is the mean square about the origin of the sums: with the machine's precision, their rounding.
+    """
+    covariance = 0.5 * (covariance + covariance.T)
+    variance = np.diag(covariance)
+    inverse = np.where(used & (variance > 0), 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+    correlation = covariance * np.outer(inverse, inverse)
+    np.fill_diagonal(correlation, np.where(used & (inverse == 0), 0.0, 1.0))
+    rounding = np.maximum(SINGULAR, ROUNDING * size * inverse**2)
+    lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
+    weak = np.flatnonzero(np.diag(lower) ** 2 <= rounding) if info == 0 else [info - 1]
+    if len(weak):
+        rank = int((np.linalg.eigvalsh(correlation) > len(used) * rounding.max()).sum()) - int((~used).sum())
+        return Factor(covariance, np.zeros_like(covariance), 0.0, int(weak[0]), rank)
+    whiten = inverse[:, None] * lapack.dtrtri(lower, lower=1)[0].T
+    log_det = 2.0 * (np.log(np.diag(lower)).sum() - np.log(inverse[inverse > 0]).sum())
+    return Factor(covariance, whiten, float(log_det), None, int(used.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class _FullGaussian(Gaussian[Full]):
+    """p(x, y) = p(y) N(x; mean_y, cov_y)."""
+
+    full: ClassVar[bool] = True
+
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:
+        """(m2 cov0 + scatter) / (m2 + count), factored; a block is a class, or all classes if they are tied."""
+        scatter, second, count = self.pooled(s)
+        weight = count + self._prior.cov_weight
+        covariance = ratio(scatter + self._prior.cov_weight * prior_covariance(self._prior, 2), weight[:, :, None])
+        size, used = ratio(diagonal(second), weight), self._used(s)
+        factors = [factor(cov, used, at) for cov, at in zip(covariance, size, strict=True)]
+        theta = Full.of(s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), factors)
+        problem = self._unknown_mean(s) or self._singular(s, factors)
+        return Attempt(theta, self._valid(s, factors), problem)
+
+    def _valid(self, s: Statistics[Moments], factors: list[Factor]) -> Statistics[Moments]:
+        regular = np.array([one.bad is None for one in factors])
+        ok = regular & ((s.mass > 0) & (s.sums.count[:, 0] + self._prior.cov_weight > 0) | empty(s) & self.tied)
+        ok = np.broadcast_to(ok.all(), ok.shape) if self.tied else ok
+        return replace(s, mass=ok, sums=replace(s.sums, count=ok[:, None], first=ok[:, None], second=ok[:, None, None]))
+
+    def _singular(self, s: Statistics[Moments], factors: list[Factor]) -> str | None:
+        for c, (one, needed) in enumerate(zip(factors, self._needed(s), strict=True)):
+            if one.bad is not None and needed:
+                who = "the classes together have" if self.tied else f"{s.label(c)} has"
+                rows, features = s.mass.sum() if self.tied else s.mass[c], int(self._used(s).sum())
+                return (
+                    f"{who} {rows:g} rows and a singular covariance, of rank {one.rank} for {features} features "
+                    f"({s.domain.name(one.bad)} adds nothing to those before it). "
+                    "Use prior='default', take more rows, or leave columns out"
+                )
+        return None
+
+    def log_density(self, X: Encoded, theta: Full) -> Array:
+        values = theta.domain.features.read(X)
+        out = np.empty((len(values), len(theta.mean)))
+        width = float(theta.whiten[0].any(axis=1).sum())
+        for c, (origin, mean) in enumerate(zip(theta.origin, theta.mean, strict=True)):
+            which = 0 if self.tied else c
+            white = ((values - origin) - mean) @ theta.whiten[which]
+            out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class FullGaussian(_FullGaussian, Free[Full], Natural):
+    """p(x, y) = p(y) N(x; mean_y, cov_y): quadratic discriminant analysis."""
+
+    def natural(self, theta: Full) -> Quadratic:
+        """Of standardised features."""
+        _, _, centre, spread = self._frame()
+        unit = ratio(1.0, spread)
+        covariance = theta.covariance * np.outer(unit, unit) + np.diag((unit == 0).astype(float))
+        return Quadratic.of(theta.class_log_prob, (theta.mean - centre) * unit, covariance)
+
+    def from_natural(self, eta: Quadratic) -> Full:
+        """The inverse of `natural`."""
+        domain, origin, centre, spread = self._frame()
+        mean, covariance = eta.moments()
+        factors = [factor(c * np.outer(spread, spread), spread > 0, np.zeros(len(spread))) for c in covariance]
+        return Full.of(domain, eta.intercept, origin, mean * spread + centre, factors)
+
+
+@dataclass(frozen=True, eq=False)
+class TiedFullGaussian(_FullGaussian):
+    """p(x, y) = p(y) N(x; mean_y, cov): linear discriminant analysis."""
+
+    tied: ClassVar[bool] = True
+
+    def log_joint(self, X: Encoded, theta: Full) -> Array:
+        """The linear scores: what is quadratic in x is the same for all classes."""
+        return Linear.of(theta).scores(theta.domain.features.read(X))
