@@ -83,10 +83,12 @@ def descend(
     max_iter: int,
     elsewhere: Callable[[Any], Course[float]] | None = None,
     moves: bool = False,
+    if_stuck: str = "lower the rate, or standardise the features",
 ) -> Course[Outcome]:
     """The iterate that the stopping rule keeps; `elsewhere` is the loss of parameters on other rows.
 
-    `moves` tells whether points are statistics, which the outcome then has as `moved`.
+    `moves` tells whether points are statistics, which the outcome then has as `moved`; `if_stuck` says what to do if no
+    step leads down.
     """
     record = Record()
     at = yield from problem.evaluate(start)
@@ -111,12 +113,12 @@ def descend(
         length = rate.after(length, iteration + 1)
     complaints = []
     if length < LEAST and not ended:
-        complaints.append(("no step lowers the objective", "set the rate, or standardise the features"))
+        complaints.append(("no step lowers the objective", if_stuck))
     elif not ended and watch.still_falling():
         complaints.append(("still falling", "raise max_iter or tol"))
     elif ended and isinstance(watch.rule, Settled) and watch.fall < -watch.tol:
         ended = False
-        complaints.append(("the objective rose", "lower the rate, or leave it adaptive"))
+        complaints.append(("the objective rose", "lower the rate"))
     best = watch.kept or at
     return Outcome(best.theta, best.point if moves else None, record.history, ended, tuple(complaints))
 

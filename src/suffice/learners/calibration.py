@@ -341,4 +341,5 @@ class TM(Iterative):
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)))
         place, rate = Place(whole, share.model.parameters(whole)), Rate(1.0, adaptive=True, most=1.0)
-        return (yield from descend(problem, place, rate, Watch(Settled(self.tol), self.tol), self.max_iter, moves=True))
+        watch = Watch(Settled(self.tol), self.tol)
+        return (yield from descend(problem, place, rate, watch, self.max_iter, moves=True, if_stuck="raise tol"))

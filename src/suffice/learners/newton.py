@@ -16,7 +16,7 @@ from suffice.data import Batch, Data
 from suffice.learners._base import Ask, Course, Iterative, Measured, Outcome, Views
 from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import Iterate, Settled, Watch
-from suffice.learners.gradient import penalty, start
+from suffice.learners.gradient import penalty
 from suffice.losses import Loss
 from suffice.models import Curved, Model, Statistics
 from suffice.models._base import Share
@@ -231,9 +231,9 @@ class Newton(Iterative):
         model, whole = share.model, share.whole
         problem = NewtonDescent(model, views.data, whole, self.l2)
         rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
-        eta = start(model, whole, "data")
-        watch = Watch(Settled(self.tol), self.tol)
-        outcome = yield from descend(problem, Place(eta, model.from_natural(eta)), rate, watch, self.max_iter)
+        eta = model.zero(whole)  # never the closed form: on wide or correlated data it is far beyond the optimum
+        place, watch = Place(eta, model.from_natural(eta)), Watch(Settled(self.tol), self.tol)
+        outcome = yield from descend(problem, place, rate, watch, self.max_iter, if_stuck="raise l2 or tol")
         means = watch.kept.losses.means() if watch.kept else {}
         if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
             what = "the classes are separable, so that coefficients grow without end"
