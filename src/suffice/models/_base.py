@@ -15,7 +15,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._statistics import B, Statistics
-from suffice.priors import log_class_prior
+from suffice.priors import Dirichlet, log_class_prior
 
 T = TypeVar("T")
 
@@ -130,6 +130,11 @@ class Density(Model[B, D]):
 
     def log_joint(self, X: Encoded, theta: D) -> Array:
         return theta.class_log_prob + self.log_density(X, theta)
+
+    @property
+    def classes_given(self) -> bool:
+        """Whether p(y) is given, and so not to be learned."""
+        return self.class_prior is not None and not isinstance(self.class_prior, Dirichlet)
 
     def class_log_prob(self, s: Statistics[B]) -> Array:
         """log p(y) (k,): given, or the classes' shares of the mass."""

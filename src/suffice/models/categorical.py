@@ -137,13 +137,14 @@ class Categorical(Density[Counts, Tables], Joint, Natural, Tabular):
 
     def gradient(self, s: Statistics[Counts], eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
         """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
-        return LogTables(s.mass, s.sums.table.T)
+        return LogTables(s.mass * (not self.classes_given), s.sums.table.T)
 
-    def feasible(self, eta: LogTables, start: LogTables) -> LogTables:  # noqa: ARG002 - as all models are asked
+    def feasible(self, eta: LogTables, start: LogTables) -> LogTables:
         """Every table on the simplex, by Euclidean projection of its exponentials."""
         at = _of(self._resolved()).starts
         tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
-        return LogTables(project_log(eta.intercept[None])[0], np.concatenate(tables))
+        intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
+        return LogTables(intercept, np.concatenate(tables))
 
     def _resolved(self) -> Domain:
         if self.domain is None:

@@ -144,11 +144,12 @@ class Free(Gaussian[N]):
     def gradient(self, s: Statistics[Moments], eta: Quadratic) -> Quadratic:
         """Minus the gradient of the log loss in natural parameters of standardised features, from S(X, Y - P)."""
         centre, spread = self.standard()
-        return eta.gradient(s.mass, s.sums.about(centre), spread)
+        return eta.gradient(s.mass * (not self.classes_given), s.sums.about(centre), spread)
 
     def feasible(self, eta: Quadratic, start: Quadratic) -> Quadratic:
         """Probabilities on the simplex, and no variance below 1/100 of the whole, or below those it began with."""
-        return eta.feasible(min(FLOOR, start.least_variance()))
+        nearest = eta.feasible(min(FLOOR, start.least_variance()))
+        return replace(nearest, intercept=start.intercept) if self.classes_given else nearest
 
     def _frame(self) -> tuple[Domain, Array, Array, Array]:
         """The domain, the origins (k, d), and where standardised features are zero about these, with their spread."""
