@@ -153,7 +153,7 @@ METHODS: dict[str, Build] = {
     "NB": lambda _: ByKind(filled_nb(), suffice.CategoricalNB()),
     "NB-GNB": linear(nb_gnb()),
     "LR-GNB": linear(lr_gnb("ovr")),
-    "LR-GNB(OVO)": linear(lr_gnb("ovo")),
+    "LR-GNB(OVO)": linear(lr_gnb("votes")),
     "LR-GRAD": linear(clone(LR_GRAD).set_params(multi_class="ovr")),
     "LR-GRAD(OVO)": linear(OneVsOneClassifier(LR_GRAD)),
     "LR-HESS": linear(LR_HESS),

@@ -16,12 +16,10 @@ from suffice.encoders import Numbers
 from suffice.learners import Fit
 from suffice.losses import Loss
 from suffice.models import Contests, Moments, Statistics, TangentPlane
-from suffice.models.contests import side
+from suffice.models.contests import MULTI_CLASS, side
 from suffice.models.pencil import Pencil, Plane
 from suffice.models.rules import Rule
 from suffice.priors import log_class_prior
-
-MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
 
 _SETTINGS = """
     Parameters

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from suffice._check import check, one_of
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Numbers
 from suffice.learners import Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
+from suffice.models.contests import MULTI_CLASS
 from suffice.priors import gaussian_prior
-
-MULTI_CLASS = ("softmax", "ovo", "ovr")
-
 
 class LogisticRegression(Classifier):
     """Linear log-odds: penalised maximum likelihood by default, the closed form or any other learner on request.
@@ -40,7 +39,7 @@ class LogisticRegression(Classifier):
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
     multi_class : {"softmax", "ovo", "ovr"}, default="softmax"
-        More than two classes: jointly; by votes of all pairs; each against the rest.
+        More than two classes: jointly; every pair, with coupled probabilities; each against the rest.
 
     Attributes
     ----------
@@ -82,15 +81,14 @@ class LogisticRegression(Classifier):
         self.multi_class = multi_class
 
     def _model(self) -> Softmax | Contests[Any]:
-        if self.multi_class not in MULTI_CLASS:
-            raise ValueError(f"multi_class must be one of {MULTI_CLASS}, got {self.multi_class!r}")
+        check(self, multi_class=one_of("softmax", *MULTI_CLASS))
         gaussian = TiedDiagonalGaussian(gaussian_prior(self.prior), class_prior=self.class_prior)
         model = Softmax(gaussian, encoder=Numbers(who=type(self).__name__))
         if self.multi_class == "softmax":
             return model
         if self.class_prior is not None:
             raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
-        return Contests.of(model, self.multi_class)
+        return Contests.of(model, MULTI_CLASS[self.multi_class])
 
     def _default_learner(self) -> Newton:
         return Newton()

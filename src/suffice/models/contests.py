@@ -135,10 +135,11 @@ class Scheme(NamedTuple):
 
 
 SCHEMES = {
-    "ovo": Scheme(one_against_one, votes),
+    "votes": Scheme(one_against_one, votes),
     "ovr": Scheme(one_against_rest, own),
     "coupled": Scheme(one_against_one, coupled),
 }
+MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators means
 
 
 @dataclass(frozen=True, eq=False)

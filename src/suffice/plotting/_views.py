@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._plane_classifier import TangentDiscriminant
 from suffice._vector import Array
 from suffice.encoders import Numbers
-from suffice.models.contests import SCHEMES, Contest
+from suffice.models.contests import MULTI_CLASS, SCHEMES, Contest
 from suffice.models.pencil import Pencil, Plane
 from suffice.plotting._canvas import literal
 
@@ -157,7 +157,7 @@ def _contest(model: TangentDiscriminant, pair: Any) -> tuple[int, Array]:
         raise ValueError(f"the classes learned are {classes}: give {how}, got pair={pair!r}")
     if len(classes) == 2:
         return 0, np.array([0, 1])
-    contests = SCHEMES[model.multi_class].contests(len(classes))
+    contests = SCHEMES[MULTI_CLASS[model.multi_class]].contests(len(classes))
     for which, contest in enumerate(contests):
         sides = contest.sides[1] if one else np.concatenate(contest.sides)
         if {classes[c] for c in sides} == set(wanted):
