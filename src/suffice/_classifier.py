@@ -116,7 +116,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     raise ValueError(f"y has the classes {strange}, which are not among `classes`")
                 self._declared = declared
                 s = s.with_classes(together)
-            self._adopt(s if first else self.statistics_ + s)
+            self._adopt((s if first else self.statistics_ + s).settled())
             if isinstance(X, Data):
                 self._take_names()
             return self
@@ -129,7 +129,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
         _same_settings(self, other)
-        self._adopt(self.statistics_ + other.statistics_)
+        self._adopt((self.statistics_ + other.statistics_).settled())
         self._declared = unite(self._declared, other._declared, "class labels")
         return self
 
@@ -152,7 +152,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         left = self.statistics_.without(self._sum(X, y, sample_weight, reset=False))
-        left = left.with_classes(unite(left.domain.classes, self._declared))
+        left = left.with_classes(unite(left.domain.classes, self._declared)).settled(anew=True)
         self._adopt(left, None if self._learned is None else self._close(left))
         if self._learned is not None:
             self._say(self._learned)

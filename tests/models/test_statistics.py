@@ -45,7 +45,7 @@ def test_forgetting_a_far_row(kind, distance):
 def test_forgetting_a_row_too_far_is_refused(kind, distance):
     far = np.full((1, 2), distance)
     model = kind().fit(np.concatenate([X, far]), np.append(Y, 0))
-    with pytest.raises(ValueError, match="column 0 would lose its variance to rounding"):
+    with pytest.raises(ValueError, match="class 0, column 0, would lose its variance to rounding"):
         model.forget(far, [0])
 
 

@@ -13,7 +13,7 @@ from suffice._labels import positions
 from suffice._vector import Array, Vector
 
 B = TypeVar("B", bound="Sums")
-EPS = float(np.finfo(float).eps)
+ROUNDING = 1e-9  # share of a weight that sums of weights may be off by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,8 +43,8 @@ class Sums(Vector, ABC):
         """Features and sums without what no row has any more."""
         return features, self
 
-    def settled(self) -> Self:
-        """The same sums in a form that depends on nothing but their values."""
+    def settled(self, anew: bool = False) -> Self:  # noqa: ARG002 - most have but one form
+        """The same sums in a form that suits their values and, if it is taken anew, depends on nothing else."""
         return self
 
 
@@ -113,9 +113,9 @@ class Statistics(Vector, Generic[B]):
         features, sums = kept.sums.pruned(kept.domain.features)
         return replace(kept, domain=replace(kept.domain, features=features), sums=sums)
 
-    def settled(self) -> Self:
-        """The same sums in a form that depends on nothing but their values: no trace of how they came about."""
-        return replace(self, sums=self.sums.settled())
+    def settled(self, anew: bool = False) -> Self:
+        """The same sums in a form that suits their values and, if it is taken anew, depends on nothing else."""
+        return replace(self, sums=self.sums.settled(anew))
 
     def label(self, c: int) -> str:
         """How messages call a class."""
@@ -133,12 +133,13 @@ class Statistics(Vector, Generic[B]):
 
 
 def remainder(before: Array, gone: Array) -> Array:
-    """Weights less weights, with zero where only rounding is left; whole numbers are exact as they are."""
+    """Weights less weights, with zero where only rounding is left; whole numbers are exact as they are.
+
+    Each is judged by its own size: a class of little weight is no rounding of a class of much.
+    """
     left = before - gone
-    if (before == np.rint(before)).all() and (gone == np.rint(gone)).all():
-        return left
-    rounding = np.maximum(8 * EPS * before, 1e-9 * abs(left).max(initial=0.0))
-    return np.where(abs(left) <= rounding, 0.0, left)
+    whole = (before == np.rint(before)) & (gone == np.rint(gone))
+    return np.where(~whole & (abs(left) <= ROUNDING * abs(before)), 0.0, left)
 
 
 def grouped(value: Array, group: Array, size: int) -> Array:

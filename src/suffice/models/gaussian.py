@@ -12,7 +12,7 @@ from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
-from suffice.models._base import Density, Joint
+from suffice.models._base import DegenerateError, Density, Joint
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
@@ -66,6 +66,7 @@ class Gaussian(Density[Moments, N], Joint):
         return moments(domain.features.read(X), W, self.full, self.origin)
 
     def resolve(self, s: Statistics[Moments]) -> Self:
+        check_range(s)
         total = s.sums.total()
         variance = ratio(diagonal(total.scatter()), total.count)[0]
         centre = total.mean()[0] + total.origin[0]
@@ -165,6 +166,17 @@ def spread_of(s: Moments) -> Array:
     variance = ratio(diagonal(total.scatter()), total.count)[0]
     rounding = ROUNDING * ratio(diagonal(total.second), total.count)[0]
     return np.asarray(np.sqrt(np.where(variance > rounding, variance, 0.0)))
+
+
+def check_range(s: Statistics[Moments]) -> None:
+    """Refuse features whose squares are beyond the range of numbers."""
+    first, second = s.sums.first, diagonal(s.sums.second)
+    huge = ~(np.isfinite(first) & np.isfinite(second)).all(axis=0)
+    tiny = ((first != 0) & (second == 0)).any(axis=0)
+    for bad, what in ((huge, "large"), (tiny, "small")):
+        if bad.any():
+            where = s.domain.name(int(np.flatnonzero(bad)[0]))
+            raise DegenerateError(f"{where} has values too {what} for their squares to be numbers: scale it")
 
 
 def left_out(spread: Array, domain: Domain) -> tuple[Notice, ...]:

@@ -14,7 +14,11 @@ from suffice.models import _kernels
 from suffice.models._statistics import Sums, grouped
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
-DIGITS = 1e-12  # what is left of a spread, relative to the sums it was taken from, below which it has no digits left
+NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the sums it was taken from
+VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known well enough
+NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
+SAMPLE = 64  # rows of a class that tell where its origin should be
+BITS = 12  # that an origin shares with a value that is all there is to go by
 NOT_LEARNED = "these rows were not all learned"
 
 
@@ -111,14 +115,27 @@ class Moments(Sums):
         off |= (self.count == 0) & (abs(self.first) > LOST * unit * np.sqrt(before.count))
         if off.any():
             return f"{_called(off, domain)} would have a negative variance: {NOT_LEARNED}"
-        left, size = diagonal(self.total().scatter())[0], diagonal(before.total().second)[0]
-        far = (left != 0) & (left < DIGITS * size)
-        if far.any():
-            where = domain.name(int(np.flatnonzero(far)[0]))
+        left, noise = diagonal(self.scatter()), NOISE * diagonal(before.second)
+        vague = (left > noise) & (noise > VAGUE * left)
+        vague |= (left <= noise) & (left != 0) & (noise > NOTHING * diagonal(self.total().scatter()))
+        if vague.any():
+            where = _called(vague, domain)
             return (
                 f"{where} would lose its variance to rounding, so far out are the rows to forget: fit the others anew"
             )
         return None
+
+    def settled(self, anew: bool = False) -> Self:
+        """About origins near the means, on a grid as coarse as the spreads: never a row, and no trace of one.
+
+        Unless it is taken anew, an origin that is near enough stays.
+        """
+        mean = self.mean()
+        spread = np.sqrt(np.maximum(ratio(diagonal(self.scatter()), self.count), 0.0))
+        fresh = on_grid(mean + self.origin, spread)
+        if not anew:
+            fresh = np.where(abs(mean) > 4 * spread, fresh, self.origin)
+        return self.about(np.where(self.count > 0, fresh, 0.0 if anew else self.origin))
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         """Sums of nothing are exactly zero."""
@@ -139,7 +156,7 @@ def moments(X: Array, W: OneHot | Array, full: bool = False, origin: Array | Non
     """
     k = len(W.classes) if isinstance(W, OneHot) else W.shape[1]
     if origin is None:
-        origin = np.tile(centre(X), (k, 1))
+        origin = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(len(X), dtype=int), k)
     if isinstance(W, OneHot):
         return _of_labels(X, W, origin, full)
     if full:
@@ -171,24 +188,50 @@ def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
     for c in range(k):
         rows = np.flatnonzero(Y.codes == c)
         Z, weight = X[rows] - origin[c], Y.weight[rows, None]
-        outer[c] = Z.T @ (Z if (weight == 1).all() else Z * weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
+            outer[c] = Z.T @ (Z if (weight == 1).all() else Z * weight)
     return Moments(origin, Y.mass()[:, None], first, outer)
 
 
-def centre(X: Array) -> Array:
-    """An origin (d,) for sums over rows X: about the median of each column, rounded so that whole numbers stay exact.
+def origins(X: Array, codes: Array, k: int) -> Array:
+    """Origins (k, d) for sums over rows X by class: about the median of some rows of each class, on a coarse grid.
 
-    A median, so that a far row does not pull it away from the others; of some rows, for it need not be exact.
+    A median, so that a far row does not pull it away from the others. A class without rows takes that of all.
     """
-    sample = X[:: max(1, len(X) // 256)]
-    out = np.zeros(X.shape[1])
-    for j, column in enumerate(sample.T):
-        values = column[~np.isnan(column)].astype(float)
-        if len(values):
-            middle, width = np.median(values), values.max() - values.min()
-            grain = 2.0 ** np.floor(np.log2(width / 32)) if 0 < width < np.inf else 0.0
-            out[j] = np.rint(middle / grain) * grain if grain else middle
+    every = _middle(X[:: max(1, len(X) // SAMPLE)])
+    out = np.tile(every, (k, 1))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(k + 1))
+    for c in np.flatnonzero(np.diff(starts)):
+        rows = order[starts[c] : starts[c + 1]]
+        out[c] = _middle(X[rows[:: max(1, len(rows) // SAMPLE)]])
     return out
+
+
+def _middle(sample: Array) -> Array:
+    """The median of each column (d,) on a grid as fine as 1/32 of its range; 0 where all are missing."""
+    if not len(sample):
+        return np.zeros(sample.shape[1])
+    values = np.sort(sample.astype(float), axis=0)  # missing ones last
+    known = (~np.isnan(values)).sum(axis=0)
+    at, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
+    low, middle, high = (np.where(known > 0, values[i, columns], 0.0) for i in (0 * at, at // 2, at))
+    with np.errstate(over="ignore"):
+        return on_grid(middle, (high - low) / 32)
+
+
+def on_grid(value: Array, spread: Array) -> Array:
+    """A point near each value, halfway between points of a grid of powers of two as coarse as the spread allows.
+
+    So it is no value itself, and differences to it are exact. Where there is no spread, it shares some leading digits
+    with the value.
+    """
+    size = np.where((spread > 0) & np.isfinite(spread), spread, abs(value) * 2.0**-BITS)
+    with np.errstate(divide="ignore"):
+        grain = np.where(size > 0, 2.0 ** np.floor(np.log2(np.where(size > 0, size, 1.0))), 0.0)
+    near = (np.floor(ratio(value, grain)) + 0.5) * grain
+    near = np.where(near == value, near + grain, near)
+    return np.where(np.isfinite(near), near, 0.0)
 
 
 def diagonal(second: Array) -> Array:

@@ -14,7 +14,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.models._base import Attempt, DegenerateError, Model
 from suffice.models._statistics import Statistics
-from suffice.models.gaussian import left_out, spread_of
+from suffice.models.gaussian import check_range, left_out, spread_of
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.pencil import Pencil, Plane
 from suffice.models.rules import Rule, fisher
@@ -33,6 +33,7 @@ class TangentPlane(Model[Moments, Plane]):
         return moments(domain.features.read(X), W, True, self.origin)
 
     def resolve(self, s: Statistics[Moments]) -> Self:
+        check_range(s)
         return replace(self, domain=s.domain, origin=s.sums.origin, spread=spread_of(s.sums))
 
     def remarks(self) -> tuple[Notice, ...]:

@@ -1,0 +1,71 @@
+"""Numbers far apart and numbers near the end of their range."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from suffice import (
+    FisherDiscriminant,
+    GaussianNB,
+    LinearBayes,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
+    QuadraticDiscriminantAnalysis,
+    QuasiBayes,
+    ScatterDiscriminant,
+)
+from suffice.learners import ClosedForm, RiskCalibration
+from tests.samples import IRIS
+
+FREE = [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis]
+
+
+@pytest.mark.parametrize("kind", FREE)
+@pytest.mark.parametrize("gap", [2e6, 1e8])
+def test_classes_far_apart_keep_their_variances(kind, gap):
+    y = np.repeat([0, 1], 30)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + gap * y[:, None]
+    model = kind(prior=None).fit(X, y)
+    assert model.score(X, y) == 1
+    each = np.array([np.cov(X[y == c].T, bias=True) for c in (0, 1)])
+    if kind is GaussianNB:
+        assert_allclose(model.var_, np.diagonal(each, axis1=1, axis2=2), rtol=1e-6)
+    else:
+        expected = each if kind is QuadraticDiscriminantAnalysis else each.mean(axis=0)
+        assert_allclose(model.covariance_, expected, rtol=1e-6)
+
+
+ALL = {
+    "nb": GaussianNB(),
+    "nb-ml": GaussianNB(prior=None),
+    "nb-rc": GaussianNB(learner=RiskCalibration()),
+    "qda": QuadraticDiscriminantAnalysis(),
+    "lda": LinearDiscriminantAnalysis(),
+    "newton": LogisticRegression(),
+    "logistic": LogisticRegression(learner=ClosedForm()),
+    "fisher": FisherDiscriminant(),
+    "scatter": ScatterDiscriminant(),
+    "minimax": MinimaxProbabilityMachine(),
+    "minimum-error": MinimumErrorMPM(),
+    "quasi-bayes": QuasiBayes(),
+    "linear-bayes": LinearBayes(),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("power", [664, 1000])
+def test_huge_units_change_no_label_or_are_refused(name, power):
+    X, y = IRIS
+    expected = ALL[name].fit(X, y).predict(X)
+    huge = X * 2.0**power  # 1e200 and 1e301, exactly
+    try:
+        found = ALL[name].fit(huge, y).predict(huge)
+    except ValueError as refused:
+        assert not isinstance(refused, np.linalg.LinAlgError)  # noqa: PT017 - either is right
+        assert "large" in str(refused) or "scale" in str(refused)  # noqa: PT017
+        return
+    assert (found == expected).all(), f"{(found == y).mean():.3f} right instead of {(expected == y).mean():.3f}"
