@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice._labels import OneHot
+from suffice._threads import few_threads
 from suffice.data._base import Batch, Data, R
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
@@ -65,11 +66,13 @@ class Memory(Data):
         """The sum of f over the batches, in order."""
         Y = self._labels()
         batches = (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in row_slices(self.X, self.batch_size))
-        return reduce(operator.add, batches)
+        with few_threads(_width(self.X)):
+            return reduce(operator.add, batches)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """f of the features, batch by batch, as one array."""
-        return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in row_slices(self.X, self.batch_size)])
+        with few_threads(_width(self.X)):
+            return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in row_slices(self.X, self.batch_size)])
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -123,8 +126,11 @@ def _weights(weight: Any, n: int) -> Any:
     return weight
 
 
+def _width(X: Any) -> int:
+    return int(X.shape[1]) if len(X.shape) > 1 else 1
+
+
 def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
     """Slices that cover the rows of X in order, at least one."""
-    width = X.shape[1] if len(X.shape) > 1 else 1
-    size = batch_size or max(1, ENTRIES // max(1, width))
+    size = batch_size or max(1, ENTRIES // max(1, _width(X)))
     return [slice(i, i + size) for i in range(0, max(1, X.shape[0]), size)]
