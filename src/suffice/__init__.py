@@ -5,6 +5,7 @@ be updated with `partial_fit`, added to another with `+`, and made to `forget` r
 """
 
 from suffice._classifier import ModelClassifier
+from suffice._notice import PoorFitWarning
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
@@ -41,6 +42,7 @@ __all__ = [
     "MinimumErrorMPM",
     "ModelClassifier",
     "NoTangentPlaneWarning",
+    "PoorFitWarning",
     "QuadraticDiscriminantAnalysis",
     "QuasiBayes",
     "ScatterDiscriminant",

@@ -302,8 +302,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def history_(self) -> dict[str, list[float]]:
-        """Log loss, soft error and error, the objective and the rate, by iteration; the first is the initial model."""
+        """Log loss, soft error and error, the objective and the rate after every step that was kept.
+
+        The first is the initial model. Where classes go two at a time it is the mean over contests.
+        """
         return self._fit_result().history
+
+    @property
+    def passes_(self) -> dict[str, list[float]]:
+        """The same of every pass over the data, with `accepted`: whether its step was kept or taken back."""
+        return self._fit_result().passes
 
     @property
     def converged_(self) -> bool:

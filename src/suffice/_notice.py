@@ -13,6 +13,10 @@ import sklearn
 INSIDE = (str(Path(__file__).parent), str(Path(sklearn.__file__).parent))  # lines that no user wrote
 
 
+class PoorFitWarning(UserWarning):
+    """A classifier does worse than always saying the most frequent class."""
+
+
 class Notice(NamedTuple):
     """A warning that has not been emitted yet."""
 

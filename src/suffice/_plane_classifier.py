@@ -10,7 +10,7 @@ import numpy as np
 from suffice._answers import LeastCost, OddsAtCosts
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
-from suffice._notice import Notice, emit
+from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._vector import Array
 from suffice.encoders import Numbers
 from suffice.learners import Fit
@@ -60,6 +60,9 @@ _SETTINGS = """
     class_count_, class_prior_ : array of shape (k,)
     statistics_ : Moments
 """
+
+
+ROUNDING = 1e-9  # of an accuracy
 
 
 class NoTangentPlaneWarning(UserWarning):
@@ -202,6 +205,27 @@ class TangentDiscriminant(Classifier):
 
 
 def _remarks(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """What there is to say of planes."""
+    return (*_poor(who, planes), *_not_between(who, planes))
+
+
+def _poor(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """A notice of the planes that are worse than the constant rule by the classes' own moments, if there are any."""
+    constant = [float(np.exp(plane.class_log_prob.max())) for plane in planes]
+    worse = [plane.gaussian_accuracy() < rule - ROUNDING for plane, rule in zip(planes, constant, strict=True)]
+    if not any(worse):
+        return ()
+    at = worse.index(True)
+    what = f"{sum(worse)} of {len(planes)} planes are" if len(planes) > 1 else "the plane is"
+    said = (
+        f"{who}: by the classes' own moments {what} right less often than the constant rule, always the more probable "
+        f"class ({planes[at].gaussian_accuracy():.1%} against {constant[at]:.1%}); use LinearBayes or "
+        "QuadraticDiscriminantAnalysis"
+    )
+    return (Notice(said, PoorFitWarning),)
+
+
+def _not_between(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
     """A notice of the planes that do not lie between the means, if there are any."""
     bad = [plane for plane in planes if not plane.tangent]
     if not bad:

@@ -15,6 +15,7 @@ from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.contests import MULTI_CLASS
 from suffice.priors import gaussian_prior
 
+
 class LogisticRegression(Classifier):
     """Linear log-odds: penalised maximum likelihood by default, the closed form or any other learner on request.
 

@@ -266,6 +266,7 @@ ESTIMATORS = [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnaly
 
 
 @plain
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize("learner", [RiskCalibration(10.0), RiskCalibration(), TM(), RiskCalibration(10.0, stop=None)])
 def test_no_nan_whatever_happens(kind, learner, rng):

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice._labels import OneHot
-from suffice._notice import Notice
+from suffice._notice import Notice, PoorFitWarning
 from suffice._progress import progress
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
@@ -21,6 +21,7 @@ from suffice.models import Model, Statistics
 from suffice.models._base import Ability, Share
 
 V = TypeVar("V")
+ROUNDING = 1e-9  # of an error
 
 
 class Ask(NamedTuple):
@@ -80,7 +81,8 @@ class Fit:
     parameters: Any
     statistics: Statistics[Any]
     moved: Any = None  # the statistics behind the parameters, where a learner has moved them; a tuple for contests
-    history: dict[str, list[float]] = field(default_factory=dict)
+    history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
+    passes: dict[str, list[float]] = field(default_factory=dict)  # of all, with `accepted`
     n_iter: int = 1
     converged: bool = True
     warnings: tuple[Notice, ...] = ()
@@ -92,15 +94,23 @@ class Outcome:
 
     theta: Any
     moved: Any
-    history: dict[str, list[float]]
+    passes: dict[str, list[float]]
     converged: bool
+    error: float  # on the training rows
     complaints: tuple[tuple[str, str], ...] = ()  # of the descent: what is wrong, and what to do
     notices: tuple[Notice, ...] = ()  # of anything else
 
     @property
     def n_iter(self) -> int:
         """Passes over the data."""
-        return len(self.history["error"])
+        return len(self.passes["error"])
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """What the passes whose step was kept have measured."""
+        kept = self.passes["accepted"]
+        columns = {name: values for name, values in self.passes.items() if name != "accepted"}
+        return {name: [v for v, ok in zip(values, kept, strict=True) if ok] for name, values in columns.items()}
 
 
 def begin(model: Model[Any, Any], data: Data) -> tuple[Model[Any, Any], Data]:
@@ -144,7 +154,22 @@ class Iterative(Learner):
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
-        return finish(self, resolved, whole, outcomes)
+        fit = finish(self, resolved, whole, outcomes)
+        return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+
+    def _poor(self, shares: Sequence[Share], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
+        """A notice if rows are told apart worse than by always saying the most frequent class."""
+        if getattr(self, "costs", None) is not None:  # what is counted then are costs
+            return ()
+        majority = [1.0 - share.whole.mass.max() / share.whole.mass.sum() for share in shares]
+        worse = [o.error - m > ROUNDING for o, m in zip(outcomes, majority, strict=True)]
+        if not any(worse):
+            return ()
+        where = f" in {sum(worse)} of {len(shares)} contests" if len(shares) > 1 else ""
+        at = int(np.argmax([o.error - m for o, m in zip(outcomes, majority, strict=True)]))
+        said = f"{type(self).__name__}: {outcomes[at].error:.1%} of the training rows are wrong{where}, more than by"
+        rule = f"the majority rule, always the most frequent class ({majority[at]:.1%})"
+        return (Notice(f"{said} {rule}; use another model, or raise max_iter", PoorFitWarning),)
 
 
 def require(learner: Learner, model: Model[Any, Any], *needs: type[Ability]) -> None:
@@ -166,6 +191,7 @@ def finish(learner: Learner, model: Model[Any, Any], whole: Statistics[Any], out
         whole,
         moved[0] if len(moved) == 1 else moved,
         _mean_history([outcome.history for outcome in outcomes]),
+        _mean_history([outcome.passes for outcome in outcomes]),
         max(outcome.n_iter for outcome in outcomes),
         all(outcome.converged for outcome in outcomes),
         (*model.remarks(), *_complaints(type(learner).__name__, outcomes), *(n for o in outcomes for n in o.notices)),

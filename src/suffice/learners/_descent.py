@@ -62,7 +62,7 @@ class Rate:
 class Record:
     """The losses of every pass, and whether its step was kept."""
 
-    history: dict[str, list[float]] = field(
+    passes: dict[str, list[float]] = field(
         default_factory=lambda: {
             name: [] for name in ("log_loss", "soft_error", "error", "objective", "rate", "accepted")
         }
@@ -72,7 +72,7 @@ class Record:
         """One more pass."""
         row = {**at.losses.means(), "objective": at.objective, "rate": rate, "accepted": accepted}
         for name, value in row.items():
-            self.history[name].append(float(value))
+            self.passes[name].append(float(value))
 
 
 def descend(
@@ -114,13 +114,14 @@ def descend(
     complaints = []
     if length < LEAST and not ended:
         complaints.append(("no step lowers the objective", if_stuck))
-    elif not ended and watch.still_falling():
+    elif not ended and watch.settles:
         complaints.append(("still falling", "raise max_iter or tol"))
     elif ended and isinstance(watch.rule, Settled) and watch.fall < -watch.tol:
         ended = False
         complaints.append(("the objective rose", "lower the rate"))
     best = watch.kept or at
-    return Outcome(best.theta, best.point if moves else None, record.history, ended, tuple(complaints))
+    error = best.losses.means()["error"]
+    return Outcome(best.theta, best.point if moves else None, record.passes, ended, error, tuple(complaints))
 
 
 def _pushed(at: Iterate, before: Any, weight: float) -> Iterate:

@@ -132,12 +132,10 @@ class Watch:
     tol: float
     first_rate: float = 1.0
     held_out: bool = False  # whether iterates are judged by their loss on other rows, of which the least is kept
-    slack: float = 0.0  # share of the whole fall by which the objective may still be falling without a warning
     kept: Iterate | None = None
     last: Iterate | None = None
     value: float = np.inf
     since: int = 0
-    fallen: float = 0.0
     fall: float = np.inf
 
     def see(self, at: Iterate, rate: float, elsewhere: float | None = None) -> bool:
@@ -146,7 +144,6 @@ class Watch:
         ended = False
         if before is not None:
             self.fall = before.objective - at.objective
-            self.fallen += self.fall
             ended = self.rule.ended(before, at, rate / self.first_rate)
         if ended and not self.held_out and isinstance(self.rule, SoftErrorRises):
             return True  # the one before stays
@@ -157,7 +154,7 @@ class Watch:
         self.since = 0 if better else self.since + 1
         return ended or ((self.held_out or self.rule.patient) and self.since >= PATIENCE)
 
-    def still_falling(self) -> bool:
-        """Whether `max_iter` came before the end, and it matters."""
-        settles = self.rule.settles and not self.held_out
-        return settles and not self.fall <= max(self.tol, self.slack * self.fallen)
+    @property
+    def settles(self) -> bool:
+        """Whether `max_iter` before the end is worth a warning."""
+        return self.rule.settles and not self.held_out

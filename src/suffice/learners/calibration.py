@@ -22,7 +22,6 @@ from suffice.models._base import Share
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
-SLACK = 0.02  # a calibration that is stopped early is as good; one that has hardly begun is not
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +111,8 @@ class RiskCalibration(Iterative):
     rate : "adaptive" or float, default="adaptive"
         Multiplies sums. Adaptive: grows while the objective falls, and half of each step goes on into the next; a
         step by which it would rise is taken back and shortened.
-    max_iter : int, default=16
-        Passes over the data; iteration 1 is the initial model.
+    max_iter : int, default=64
+        Passes over the data, at most; iteration 1 is the initial model. Most fits settle in 10 to 30.
     stop : {"log-loss", "soft-error", "best-error", None}, default="log-loss"
         "log-loss": when the objective (log loss + anchor x negative joint log-likelihood, per row) has settled; the
         least is kept. "soft-error": when the soft error rises; the model before is kept. "best-error": after
@@ -159,7 +158,7 @@ class RiskCalibration(Iterative):
     def __init__(
         self,
         rate: float | str = "adaptive",
-        max_iter: int = 16,
+        max_iter: int = 64,
         stop: str | None = "log-loss",
         anchor: float = 0.1,
         init: str = "data",
@@ -244,7 +243,7 @@ class RiskCalibration(Iterative):
         first = FIRST if self.rate == "adaptive" else float(self.rate)
         by_piece = self.batch_size is not None and self.stop == "log-loss"
         rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
-        return Watch(rule, self.tol, first, held_out, SLACK)
+        return Watch(rule, self.tol, first, held_out)
 
     def _descent(self, problem: Calibration, watch: Watch, elsewhere: Any, seed: int, views: Views) -> Course[Outcome]:
         """A descent from one start."""

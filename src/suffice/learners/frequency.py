@@ -8,7 +8,7 @@ from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
 from suffice.learners._base import Course, Iterative, Outcome, Views
 from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import RULES, STOPS, Watch
-from suffice.learners.calibration import SLACK, Calibration
+from suffice.learners.calibration import Calibration
 from suffice.losses import Loss
 from suffice.models import Model, Tabular
 from suffice.models._base import Share
@@ -73,5 +73,5 @@ class DiscriminativeFrequency(Iterative):
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)), only_adds=True)
         place = Place(whole, share.model.parameters(whole))
-        watch = Watch(RULES[self.stop](self.tol), self.tol, self.rate, slack=SLACK)
+        watch = Watch(RULES[self.stop](self.tol), self.tol, self.rate)
         return (yield from descend(problem, place, Rate(self.rate), watch, self.max_iter, moves=True))

@@ -159,5 +159,6 @@ class GradientDescent(Iterative):
         problem = Descent(model, views.data, whole, start(model, s, self.init), self.l2)
         adaptive = self.rate == "adaptive"
         rate = Rate(FIRST if adaptive else float(self.rate), adaptive)
-        watch = Watch(RULES[self.stop](self.tol), self.tol, rate.first)
+        flat = min(1.0, 2.0 * rate.first / len(whole.mass))  # many classes, or a low rate, fall slowly far from the end
+        watch = Watch(RULES[self.stop](self.tol if self.stop == "change" else flat * self.tol), self.tol, rate.first)
         return (yield from descend(problem, problem.place(problem.start), rate, watch, self.max_iter))
