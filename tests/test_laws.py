@@ -19,6 +19,7 @@ from tests.zoo import every
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning"),
+    pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning"),
 ]
 seeds = st.integers(0, 2**32 - 1)
 widths = st.integers(1, 5)

@@ -141,6 +141,7 @@ def test_extreme_priors_end_in_the_constant_rule():
 
 @pytest.mark.parametrize("kind", [FisherDiscriminant, MinimaxProbabilityMachine, LinearBayes])
 @pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_calibration_lowers_the_log_loss(kind):
     X, y = two_classes(3, 6)
     learner = RiskCalibration(anchor=0)

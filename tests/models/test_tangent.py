@@ -75,6 +75,7 @@ def cone_programme(means, covariances):
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 10, 20, 50, 100, 200])
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_minimax_is_the_cone_programme(d):
     X, y = two_classes(d, seed=d)
     ours = MinimaxProbabilityMachine(ridge=0).fit(X, y)
@@ -88,6 +89,7 @@ SETS = ["breast_cancer_wisconsin", "diabetes", "haberman", "heart_statlog", "liv
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", SETS)
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_minimax_is_the_cone_programme_on_real_data(load, name):
     X, y = load(name)
     X = X.apply(lambda column: column.astype("category").cat.codes if column.dtype.kind not in "if" else column)
@@ -167,6 +169,7 @@ def test_the_secular_equation_to_twelve_digits(d, share):
 
 
 @pytest.mark.parametrize("share", [-1.01, 1.01])
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_no_tangent_plane_outside_the_range(share):
     X, y = two_classes(3, 0)
     one = pencil(X, y)

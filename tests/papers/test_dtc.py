@@ -155,6 +155,7 @@ def test_table_a1():
     assert min(ours.values()) > 100 * dtc_simulated.BOUND
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_accuracy_against_the_prior(monkeypatch):
     monkeypatch.setattr(dtc_simulated, "SAMPLES", 20_000)
     monkeypatch.setattr(dtc_simulated, "ROWS", 4_000)

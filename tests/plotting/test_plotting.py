@@ -143,6 +143,7 @@ def test_two_of_three_classes():
 
 
 @plain
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_calibrated_moments_are_those_drawn():
     X, y = THREE[0][50:], THREE[1][50:]
     model = FisherDiscriminant(learner=RiskCalibration(anchor=0, max_iter=5), class_prior=[0.3, 0.7]).fit(X, y)
@@ -211,6 +212,7 @@ def test_the_bound(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning")
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")
 def test_accuracies_by_prior(tmp_path):
     priors = np.array([0.1, 0.5, 0.9])
     sweep = accuracy_by_prior([kind() for kind in KINDS], CLASSES, priors)

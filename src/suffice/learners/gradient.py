@@ -103,7 +103,7 @@ class GradientDescent(Iterative):
     >>> from sklearn.datasets import load_iris
     >>> from suffice import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> round(LogisticRegression(learner=GradientDescent(rate="adaptive", max_iter=200)).fit(X, y).score(X, y), 2)
+    >>> round(LogisticRegression(learner=GradientDescent("adaptive", max_iter=200, tol=1e-3)).fit(X, y).score(X, y), 2)
     0.97
 
     References

@@ -79,17 +79,20 @@ class Moments(Sums):
         return replace(sums, origin=grouped(self.origin, at, size))
 
     def regroup(self, group: Array, size: int) -> Self:
-        """Classes added up to groups, each about the origin of its heaviest class."""
-        keep = group >= 0
-        part, group = self.map(lambda value: value[keep]), group[keep]
-        part = replace(part, origin=self.origin[keep])
-        origin = np.zeros((size, self.first.shape[1]))
-        for g in np.unique(group):
+        """Classes added up to groups, each about the origin of its heaviest class; one class at a time, to save memory."""
+        origin, d = np.zeros((size, self.first.shape[1])), self.first.shape[1]
+        for g in np.unique(group[group >= 0]):
             members = np.flatnonzero(group == g)
-            heaviest = members[np.argmax(abs(part.count[members]), axis=0)]
-            origin[g] = np.take_along_axis(part.origin, np.broadcast_to(heaviest, origin[g].shape)[None], axis=0)
-        about = part.about(origin[group]).map(lambda value: grouped(value, group, size))
-        return replace(about, origin=origin)
+            heaviest = members[np.argmax(abs(self.count[members]), axis=0)]
+            origin[g] = self.origin[np.broadcast_to(heaviest, d), np.arange(d)]
+        empty = self.map(lambda value: np.zeros((size, *value.shape[1:])))
+        out = replace(empty, origin=origin)
+        for c in np.flatnonzero(group >= 0):
+            g, at = group[c], slice(c, c + 1)
+            one = replace(self.map(lambda value, at=at: value[at]), origin=self.origin[at]).about(origin[g])
+            for total, part in zip(out.leaves(), one.leaves(), strict=True):
+                total[g] += part[0]
+        return out
 
     def about(self, o: Array) -> Self:
         """The same moments about other origins (d,) or (k, d), exactly: mass may be zero or negative."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import logit, ndtr
 from sklearn.base import clone
 
+from suffice._notice import PoorFitWarning
 from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
 from suffice._vector import Array
 from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -291,7 +292,8 @@ def accuracy_by_prior(models: Models, classes: Population, priors: Any = PRIORS,
     X, y = checked_classes(classes).training()
     shares = np.column_stack([priors, 1.0 - priors])  # (m, 2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoTangentPlaneWarning)  # far priors leave no plane between the means
+        warnings.simplefilter("ignore", NoTangentPlaneWarning)  # far priors leave no plane between the means,
+        warnings.simplefilter("ignore", PoorFitWarning)  # or none that is worth having
         errors = [
             np.array([classes.errors(clone(model).set_params(class_prior=share).fit(X, y)) for share in shares])
             for model in found.values()
