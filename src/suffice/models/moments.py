@@ -79,7 +79,7 @@ class Moments(Sums):
         return replace(sums, origin=grouped(self.origin, at, size))
 
     def regroup(self, group: Array, size: int) -> Self:
-        """Classes added up to groups, each about the origin of its heaviest class; one class at a time, to save memory."""
+        """Classes added up to groups, each about the origin of its heaviest class; one at a time, to save memory."""
         origin, d = np.zeros((size, self.first.shape[1])), self.first.shape[1]
         for g in np.unique(group[group >= 0]):
             members = np.flatnonzero(group == g)
