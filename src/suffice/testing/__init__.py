@@ -1,0 +1,10 @@
+"""The laws of the library, importable: a model, a learner or an engine of your own can be held to them.
+
+Each check raises AssertionError with a sentence that says which law is broken and how to see it again.
+"""
+
+from suffice.testing.engines import Partitions, check_engine
+from suffice.testing.learners import check_learner
+from suffice.testing.models import check_model
+
+__all__ = ["Partitions", "check_engine", "check_learner", "check_model"]

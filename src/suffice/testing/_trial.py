@@ -1,0 +1,82 @@
+"""What all laws share: rows to try them on, what counts as the same, and how a broken law is told."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from suffice._domain import Domain, Features
+from suffice._vector import Array
+from suffice.encoders import Categories, Encoder
+from suffice.models import Statistics
+
+V = TypeVar("V")
+
+
+def draw(encoder: Encoder, seed: int, n: int = 80, d: int = 3, k: int = 3) -> tuple[Array, Array]:
+    """Rows (n, d) of k overlapping classes, each with at least 8 of them, as numbers or as categories."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.repeat(np.arange(k), 8), rng.integers(k, size=max(0, n - 8 * k))])
+    rng.shuffle(y)
+    if isinstance(encoder, Categories):
+        return (rng.integers(4, size=(len(y), d)) + y[:, None] % 2).astype(str), y
+    mix = 0.3 * rng.normal(size=(d, d)) + 2 * np.eye(d)  # far from singular
+    return (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5, y
+
+
+def copied(value: V) -> V:
+    """What another process would get."""
+    again: V = pickle.loads(pickle.dumps(value))  # noqa: S301 - bytes of our own
+    return again
+
+
+def numbers(value: Any) -> Array:
+    """All numbers of parameters, statistics or answers, one after the other; domains aside."""
+    return np.concatenate([np.zeros(0), *_parts(value)])
+
+
+def _parts(value: Any) -> list[Array]:
+    if value is None or isinstance(value, str | Domain | Features):
+        return []
+    if is_dataclass(value) and not isinstance(value, type):
+        return [part for f in fields(value) for part in _parts(getattr(value, f.name))]
+    if isinstance(value, Mapping):
+        return [part for one in value.values() for part in _parts(one)]
+    if isinstance(value, tuple | list):
+        return [part for one in value for part in _parts(one)]
+    array = np.ravel(np.asarray(value))
+    return [array.astype(float)] if array.dtype.kind in "biuf" else []
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A law on trial; where it is broken, AssertionError says whose it is, which law, and how to see it again."""
+
+    who: str
+    again: str
+
+    def holds(self, fact: Any, law: str) -> None:
+        """The law, said as a sentence, holds."""
+        if not fact:
+            raise AssertionError(f"{self.who} breaks a law: {law}. To see it again: {self.again}")
+
+    def same(self, a: Any, b: Any, law: str, tolerance: float = 1e-10) -> None:
+        """Two values have the same numbers, as far as the tolerance, absolute and relative."""
+        a, b = numbers(a), numbers(b)
+        self.holds(a.shape == b.shape, f"{law}, but they have {a.size} and {b.size} numbers")
+        off = ~np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if off.any():
+            at = int(np.flatnonzero(off)[0])
+            self.holds(False, f"{law}, but number {at} is {a[at]:.12g} here and {b[at]:.12g} there")
+
+    def same_sums(self, a: Statistics[Any], b: Statistics[Any], law: str, tolerance: float = 1e-11) -> None:
+        """Two statistics are the same on one domain, as far as the largest of their sums has digits."""
+        a, b = a.align(b)
+        scale = max([1.0, *(float(np.max(abs(leaf))) for s in (a, b) for leaf in s.leaves() if np.size(leaf))])
+        pairs = zip(a.leaves(), b.leaves(), strict=True)
+        gap = max([0.0, *(float(np.max(abs(x - y))) for x, y in pairs if np.size(x))])
+        self.holds(gap <= tolerance * scale, f"{law}, but they differ by {gap:.3g} in sums of up to {scale:.3g}")

@@ -1,0 +1,206 @@
+"""The laws of an engine, and an engine that keeps them: partitions to which everything travels as bytes."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.data import Batch, Data, Memory
+from suffice.data._base import R
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.encoders import Categories, Encoder, Numbers
+from suffice.learners import ClosedForm, Observed, RiskCalibration
+from suffice.linear_model import LogisticRegression
+from suffice.models import Categorical, FullGaussian
+from suffice.naive_bayes import CategoricalNB, GaussianNB
+from suffice.testing._trial import Trial, copied, draw
+
+Parts = Sequence[tuple[Any, Any]]  # rows and labels, partition by partition; some may be empty
+
+
+class Partitions(Data):
+    """Rows and labels in partitions; what is sent to one, and what comes back, is pickled, and `sent` has its size.
+
+    >>> Partitions([([[1.0]], [0]), ([[2.0], [3.0]], [0, 1])]).sum(len)
+    4
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = [Batch(np.asarray(X), OneHot.of(np.asarray(y))) for X, y in parts]
+        self.sent: list[tuple[Any, int]] = []
+
+    def _send(self, f: Callable[[Any], Any], each: Iterable[Any]) -> list[Any]:
+        data = pickle.dumps(f)
+        self.sent.append((f, len(data)))
+        return [copied(pickle.loads(data)(value)) for value in each]  # noqa: S301 - bytes of our own
+
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        total: R = reduce(operator.add, self._send(f, self.parts))
+        return total
+
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        return np.concatenate(self._send(f, (part.X for part in self.parts)))
+
+
+def cuts(X: Any, y: Any, count: int, seed: int) -> list[Parts]:
+    """Rows cut into so many partitions as they come, and with empty ones; and into one for each class."""
+    rng = np.random.default_rng(seed)
+    ends = np.sort(rng.integers(0, len(y) + 1, count - 1))
+    ends[: count // 3] = 0  # the first ones are empty
+    order = np.argsort(y, kind="stable")
+    borders = np.searchsorted(y[order], np.unique(y)[1:])
+    return [
+        [(X[rows], y[rows]) for rows in np.array_split(np.arange(len(y)), count)],
+        [(X[rows], y[rows]) for rows in np.split(np.arange(len(y)), ends)],
+        [(X[rows], y[rows]) for rows in np.split(order, borders)],
+    ]
+
+
+def check_engine(
+    make_engine: Callable[[Parts], Data],
+    collect: Callable[[Any], Array] = np.asarray,
+    counts: Iterable[int] = (1, 7, 50),
+    seeds: Iterable[int] = (0,),
+) -> None:
+    """Hold an engine to its laws: whatever the partitions, it answers what rows in memory do.
+
+    Parameters
+    ----------
+    make_engine : function of a list of (X, y)
+        The data set whose partitions these are, X (n, d) an array of numbers or of strings; some have no rows.
+    collect : function, default=numpy.asarray
+        From what `transform` returns to one array, in the order of the rows.
+    counts : numbers
+        How many partitions.
+    seeds : numbers
+        One trial each.
+
+    Examples
+    --------
+    >>> check_engine(Partitions, counts=[3])
+    """
+    for seed in seeds:
+        for count in counts:
+            again = f"suffice.testing.check_engine(make_engine, counts=[{count}], seeds=[{seed}])"
+            trial = Trial("The engine", again)
+            for encoder in (Numbers(), Categories()):
+                for parts in cuts(*draw(encoder, seed), count, seed):
+                    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+                    rows = Rows(trial, make_engine(parts), Memory(X, y), collect, encoder)
+                    for law in (
+                        sums_are_those_of_memory,
+                        answers_are_those_of_memory,
+                        changes_compose,
+                        parts_are_disjoint,
+                    ):
+                        law(rows)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The same rows in the engine and in memory."""
+
+    trial: Trial
+    engine: Data
+    memory: Memory
+    collect: Callable[[Any], Array]
+    encoder: Encoder
+
+    @property
+    def categories(self) -> bool:
+        """Whether these are rows of categories."""
+        return isinstance(self.encoder, Categories)
+
+
+@dataclass(frozen=True)
+class Halved:
+    """Labels of half the weight."""
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        return OneHot(Y.classes, Y.codes, 0.5 * Y.weight)
+
+
+@dataclass(frozen=True)
+class Twice:
+    """Strings or numbers, added to themselves."""
+
+    def __call__(self, X: Any) -> Any:
+        return np.asarray(X, dtype=object) + X if np.asarray(X).dtype.kind in "UO" else 2.0 * np.asarray(X)
+
+
+def _model(rows: Rows) -> Any:
+    return Categorical() if rows.categories else FullGaussian()
+
+
+def sums_are_those_of_memory(rows: Rows) -> None:
+    """`sum` is that of rows in memory, twice over, and leaves f as it is."""
+    f = Observed(_model(rows))
+    ours, theirs = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder)
+    before = pickle.dumps(f)
+    for _ in range(2):
+        rows.trial.same_sums(ours.sum(f), theirs.sum(f), "sum(f) is that of the same rows in memory", 1e-10)
+    rows.trial.same_sums(ours.persist().sum(f), theirs.sum(f), "persist() keeps the same rows", 1e-10)
+    rows.trial.holds(pickle.dumps(f) == before, "sum leaves f as it is: f travels by pickle, and never comes back")
+    rows.trial.holds(
+        rows.engine.sum(_count) == rows.memory.sum(_count), "sum takes any f whose values add, also plain numbers"
+    )
+
+
+def _count(batch: Batch) -> int:
+    return len(batch.Y)
+
+
+def answers_are_those_of_memory(rows: Rows) -> None:
+    """Estimators learn from it what they learn in memory, and answer for its rows in their order."""
+    calibrated = GaussianNB(learner=RiskCalibration(0.1, max_iter=4, stop=None))
+    logistic = LogisticRegression(learner=ClosedForm(), multi_class="ovr")
+    numeric = [GaussianNB(), QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis(), logistic, calibrated]
+    for estimator in [CategoricalNB()] if rows.categories else numeric:
+        ours = estimator.fit(rows.engine)
+        answer, labels = rows.collect(ours.predict_proba(rows.engine)), rows.collect(ours.predict(rows.engine))
+        theirs = estimator.fit(rows.memory)
+        law = f"{estimator!r} learns and answers (predict_proba) what it does in memory"
+        rows.trial.same(answer, theirs.predict_proba(rows.memory), law, 1e-8 if estimator is calibrated else 1e-10)
+        law = f"{estimator!r} predicts the label of every row, in their order"
+        rows.trial.holds(np.array_equal(labels, theirs.predict(rows.memory)), law)
+
+
+def changes_compose(rows: Rows) -> None:
+    """`map` after `map` is the change after the change; of features and of labels."""
+    f = Observed(_model(rows))
+    ours, theirs = (
+        data.map(Twice()).map(labels=Halved()).map(rows.encoder, Halved()).sum(f) for data in (rows.engine, rows.memory)
+    )
+    rows.trial.same_sums(ours, theirs, "map after map changes features and labels one after the other", 1e-10)
+    twice = rows.collect(rows.engine.map(Twice()).transform(np.asarray))
+    rows.trial.holds(
+        np.array_equal(twice, Twice()(rows.memory.X)), "transform after map is of the features that map has changed"
+    )
+
+
+def parts_are_disjoint(rows: Rows) -> None:
+    """The parts of `split` and of `pieces` have every row once; the same seed makes the same parts."""
+    f = Observed(_model(rows))
+    data, whole = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder).sum(f)
+    for name, make in (("split([0.2, 0.8], 1)", _split), ("pieces(3, 1)", _pieces)):
+        sums = [part.sum(f) for part in make(data)]
+        law = f"{name} makes disjoint parts that together are all rows"
+        rows.trial.same_sums(reduce(operator.add, sums), whole, law, 1e-10)
+        for once, again in zip(sums, [part.sum(f) for part in make(data)], strict=True):
+            rows.trial.same_sums(once, again, f"{name} makes the same parts again")
+
+
+def _split(data: Data) -> Sequence[Data]:
+    return data.split([0.2, 0.8], 1)
+
+
+def _pieces(data: Data) -> Sequence[Data]:
+    return data.pieces(3, 1)

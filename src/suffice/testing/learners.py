@@ -1,0 +1,168 @@
+"""The laws of a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
+from suffice._posterior import log_posterior
+from suffice._vector import Array
+from suffice.data import Data, Memory
+from suffice.learners import Fit, Learner
+from suffice.models import (
+    Attempt,
+    Categorical,
+    DiagonalGaussian,
+    FullGaussian,
+    Model,
+    Moments,
+    Softmax,
+    Statistics,
+    TiedFullGaussian,
+)
+from suffice.models.moments import moments
+from suffice.priors import Dirichlet
+from suffice.testing._trial import Trial, copied, draw, numbers
+from suffice.testing.engines import Partitions, cuts
+
+MODELS: tuple[Model[Any, Any], ...] = (
+    Categorical(Dirichlet(1.0)),
+    DiagonalGaussian(),
+    FullGaussian(),
+    TiedFullGaussian(),
+    Softmax(),
+)
+KEYS = {"log_loss", "soft_error", "error", "objective"}
+
+
+@dataclass(frozen=True, eq=False)
+class Bare(Model[Moments, Array]):
+    """Nearest means: a model without a single ability."""
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
+        return moments(domain.features.read(X), W)
+
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Array]:
+        valid = s.map(lambda leaf: np.ones(leaf.shape, dtype=bool))
+        return Attempt(s.sums.mean() + s.sums.origin, valid)
+
+    def log_joint(self, X: Encoded, theta: Array) -> Array:
+        gap: Array = X.values[:, None, :] - theta
+        return np.asarray(-0.5 * (gap**2).sum(axis=2))
+
+
+def check_learner(
+    learner: Learner,
+    model: Model[Any, Any] | None = None,
+    X: Any = None,
+    y: Any = None,
+    seeds: Iterable[int] = (0,),
+    tolerance: float = 1e-6,
+) -> None:
+    """Hold a learner to its laws, on every model that has what it needs.
+
+    Parameters
+    ----------
+    learner : Learner
+        A random one has its seed set.
+    model : Model, default=None
+        Unresolved; by default those of this library that have the abilities that the learner needs.
+    X, y : rows and labels, default=None
+        By default random ones.
+    seeds : numbers
+        One trial each.
+    tolerance : float
+        Of probabilities, where batches should not matter.
+
+    Examples
+    --------
+    >>> from suffice.learners import ClosedForm
+    >>> check_learner(ClosedForm())
+    """
+    refuses_what_lacks(learner)
+    models = [one for one in MODELS if isinstance(one, learner.needs)] if model is None else [model]
+    for seed in seeds:
+        for one in models:
+            again = f"suffice.testing.check_learner(learner, {type(one).__name__}(), seeds=[{seed}])"
+            trial = Trial(f"{learner!r} on {type(one).__name__}", again)
+            rows, labels = draw(one.encoder, seed) if X is None else (X, np.asarray(y))
+            _check(trial, learner, one, rows, labels, seed, tolerance)
+
+
+def _check(trial: Trial, learner: Learner, model: Model[Any, Any], X: Any, y: Array, seed: int, close: float) -> None:
+    fit = clone(learner).learn(model, Memory(X, y))
+    is_whole(trial, fit, Memory(X, y), model)
+    again = copied(learner)
+    trial.holds(
+        repr(again) == repr(clone(learner)) == repr(learner), "a learner pickles and clones to its own settings"
+    )
+    answer = _log_p(fit, X)
+    trial.same(_log_p(copied(fit), X), answer, "a fit that comes back from a pickle answers the same, to the bit", 0.0)
+    trial.same(np.exp(_log_p(again.learn(model, Memory(X, y)), X)), np.exp(answer), "learning twice is the same", 0.0)
+    data: list[Data] = [Memory(X, y, batch_size=7)]
+    if isinstance(X, np.ndarray):
+        data += [Partitions(parts) for parts in cuts(X, y, 5, seed)[:2]]
+    for one in data:
+        law = "what is learned does not depend on batches, and all that is asked of data pickles"
+        trial.same(np.exp(_log_p(clone(learner).learn(model, one), X)), np.exp(answer), law, close)
+    is_told(trial, fit)
+    is_not_above_its_start(trial, fit, _log_loss(answer, y))
+
+
+def _log_p(fit: Fit, X: Any) -> Array:
+    return log_posterior(fit.model.log_joint(fit.model.encoder(X), fit.parameters))
+
+
+def _log_loss(log_p: Array, y: Array) -> float:
+    return -float(log_p[np.arange(len(y)), np.unique(y, return_inverse=True)[1]].mean())
+
+
+def refuses_what_lacks(learner: Learner) -> None:
+    """A model that lacks an ability is refused with one sentence that names all it lacks."""
+    trial = Trial(repr(learner), "learner.learn(a model without abilities, data)")
+    if not learner.needs:
+        return
+    X, y = draw(Bare().encoder, 0)
+    said = "nothing"
+    try:
+        clone(learner).learn(Bare(), Memory(X, y))
+    except TypeError as error:
+        said = str(error)
+    named = all(need.words in said for need in learner.needs) and "\n" not in said
+    trial.holds(named, f"TypeError names all that a model lacks in one sentence, but it says {said!r}")
+
+
+def is_whole(trial: Trial, fit: Fit, data: Memory, model: Model[Any, Any]) -> None:
+    """A fit has a resolved model, finite parameters, and S(X, Y) as its statistics."""
+    trial.holds(fit.model.domain is not None, "the model of a fit is resolved")
+    trial.holds(np.isfinite(numbers(fit.parameters)).all(), "parameters are finite")
+    s = model.statistics(fit.model.encoder(data.X), data._labels())
+    trial.same_sums(fit.statistics, s, "the statistics of a fit are S(X, Y)", 1e-9)
+
+
+def is_told(trial: Trial, fit: Fit) -> None:
+    """A history, if there is one, has a number of each loss for every iteration."""
+    if not fit.history:
+        return
+    trial.holds(fit.history.keys() >= KEYS, f"a history has {sorted(KEYS)}, got {sorted(fit.history)}")
+    lengths = {len(values) for values in fit.history.values()}
+    trial.holds(lengths == {fit.n_iter}, f"a history has n_iter = {fit.n_iter} numbers of each, got {lengths}")
+    trial.holds(np.isfinite(numbers(fit.history)).all(), "a history is of finite numbers")
+
+
+def is_not_above_its_start(trial: Trial, fit: Fit, log_loss: float) -> None:
+    """What is returned has an objective not above the first, or there is a warning."""
+    if not fit.history or fit.warnings:
+        return
+    kept = np.flatnonzero(np.isclose(fit.history["log_loss"], log_loss, rtol=1e-7, atol=1e-9))
+    if not len(kept):  # measured on other rows, or by other costs
+        return
+    first, last = fit.history["objective"][0], min(fit.history["objective"][i] for i in kept)
+    law = f"a fit does not end above its start without a warning: objective {first:.6g} -> {last:.6g}"
+    trial.holds(last <= first + 1e-9, law)

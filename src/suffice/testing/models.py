@@ -1,0 +1,307 @@
+"""The laws of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from suffice._domain import Encoded
+from suffice._labels import OneHot
+from suffice._posterior import log_posterior, posterior
+from suffice._vector import Array, inner
+from suffice.data import Memory
+from suffice.models import Curved, Density, Joint, Model, Natural, Statistics, Tabular
+from suffice.testing._trial import Trial, copied, draw
+
+MANY = 1e6  # so many times the rows, and a prior's are as good as none
+
+
+def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Iterable[int] = range(3)) -> None:
+    """Hold a model to every law of its abilities.
+
+    Parameters
+    ----------
+    model : Model
+        Unresolved, with its encoder.
+    X, y : rows as the encoder takes them, and their labels, default=None
+        Non-degenerate ones; by default random numbers, or categories if the encoder is `Categories`.
+    seeds : numbers
+        One trial each.
+
+    Examples
+    --------
+    >>> from suffice.models import DiagonalGaussian
+    >>> check_model(DiagonalGaussian())
+    """
+    if (X is None) != (y is None):
+        raise ValueError("give both X and y, or neither")
+    for seed in seeds:
+        given = "" if X is None else ", X, y"
+        trial = Trial(type(model).__name__, f"suffice.testing.check_model(model{given}, seeds=[{seed}])")
+        rows, labels = draw(model.encoder, seed) if X is None else (X, np.asarray(y))
+        case = Case(trial, model, rows, labels, seed)
+        for ability, law in LAWS:
+            if isinstance(model, ability):
+                law(case)
+        if X is None and isinstance(model, Density):
+            integral_is_one(trial, model, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model, and rows to try it on."""
+
+    trial: Trial
+    given: Model[Any, Any]
+    rows: Any
+    y: Array
+    seed: int
+
+    @cached_property
+    def model(self) -> Any:
+        """The model with its encoder prepared."""
+        return replace(self.given, encoder=self.given.encoder.prepare(Memory(self.rows, self.y)))
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random numbers of this case."""
+        return np.random.default_rng(self.seed)
+
+    def some(self, rows: Any) -> tuple[Encoded, OneHot]:
+        """Some rows as a batch brings them: encoded on their own, with the classes that they have."""
+        return self.model.encoder(_safe_indexing(self.rows, rows)), OneHot.of(self.y[rows])
+
+    def sums(self, rows: Any) -> Statistics[Any]:
+        """S(X, Y) of some rows."""
+        s: Statistics[Any] = self.model.statistics(*self.some(rows))
+        return s
+
+    @cached_property
+    def all(self) -> Encoded:
+        """All rows."""
+        return self.some(np.arange(len(self.y)))[0]
+
+    @cached_property
+    def labels(self) -> OneHot:
+        """All labels."""
+        return OneHot.of(self.y)
+
+    @cached_property
+    def whole(self) -> Statistics[Any]:
+        """S(X, Y) of all rows."""
+        s: Statistics[Any] = self.model.statistics(self.all, self.labels)
+        return s
+
+    @cached_property
+    def resolved(self) -> Any:
+        """The model, resolved on all rows."""
+        return self.model.resolve(self.whole)
+
+    @cached_property
+    def theta(self) -> Any:
+        """The closed form."""
+        return self.resolved.parameters(self.whole)
+
+    def log_p(self, theta: Any) -> Array:
+        """log p(y | x) of all rows."""
+        return log_posterior(self.resolved.log_joint(self.all, theta))
+
+
+def parts_add_up(case: Case) -> None:
+    """Rows split anywhere and in any order have the same sums; no rows have none."""
+    order = case.rng.permutation(len(case.y))
+    for cut in (0, 1, len(order) // 3, len(order)):
+        a, b = case.sums(order[:cut]), case.sums(order[cut:])
+        law = f"the statistics of rows in two parts, cut at {cut} of {len(order)}, add up to those of all"
+        case.trial.same_sums(a + b, case.whole, law)
+        case.trial.same_sums(b + a, case.whole, law)
+    nothing = case.model.statistics(case.all[:0], case.labels[:0])
+    case.trial.holds(not any(np.any(leaf) for leaf in nothing.leaves()), "the statistics of no rows are zero")
+
+
+def linear_in_weights(case: Case) -> None:
+    """S is linear in signed weights, of which a class may have none in all."""
+    V, W = case.rng.normal(size=(2, len(case.y), len(case.labels.classes)))
+    W[:, 0] -= W[:, 0].mean()
+    s = [case.model.statistics(case.all, weights) for weights in (V, W, 2.0 * V - 3.0 * W)]
+    law = "the statistics are linear in the signed class weights W: S(X, 2 V - 3 W) = 2 S(X, V) - 3 S(X, W)"
+    case.trial.same_sums(s[2], 2.0 * s[0] - 3.0 * s[1], law)
+
+
+def labels_are_a_matrix(case: Case) -> None:
+    """Labels and the matrix that they stand for are the same weights."""
+    Y = OneHot.of(case.y, case.rng.uniform(0.5, 2.0, len(case.y)))
+    sparse, dense = (case.model.statistics(case.all, W) for W in (Y, Y.matrix().toarray()))
+    case.trial.same(sparse.mass, dense.mass, "labels (a OneHot) and their matrix give the same mass")
+    law = "labels (a OneHot) and their matrix (n, k) give the same sums"
+    case.trial.same(sparse.sums, _on(dense, sparse).sums, law, 1e-9)
+
+
+def _on(s: Statistics[Any], other: Statistics[Any]) -> Statistics[Any]:
+    """Sums of class numbers 0..k-1 as those of another's classes."""
+    s = replace(s, domain=replace(s.domain, classes=other.domain.classes))
+    return s.align(other)[0]
+
+
+def weights_are_repetitions(case: Case) -> None:
+    """Weight 2 is the row twice, weight 0 is no row."""
+    times = case.rng.integers(0, 3, len(case.y))
+    rows = np.repeat(np.arange(len(times)), times)
+    weighted = case.model.statistics(case.all, OneHot.of(case.y, times))
+    law = "a row of weight 2 counts as the row twice, one of weight 0 as no row"
+    case.trial.same_sums(weighted, case.sums(rows), law)
+
+
+def good_rows_have_parameters(case: Case) -> None:
+    """`attempt` is valid on good rows, and `parameters` is what it found."""
+    got = case.resolved.attempt(case.whole)
+    case.trial.holds(got.problem is None, f"good rows have parameters, but attempt(s).problem says: {got.problem}")
+    valid = all(np.all(leaf) for leaf in got.valid.leaves())
+    case.trial.holds(valid, "on good rows all of attempt(s).valid is true")
+    case.trial.same(got.parameters, case.theta, "parameters(s) are those of attempt(s)", 0.0)
+    case.trial.holds(np.isfinite(case.log_p(case.theta)).any(), "rows have finite probabilities")
+
+
+def resolved_models_keep_their_domain(case: Case) -> None:
+    """A resolved model sums a batch that lacks classes or categories on the domain of all."""
+    rows = np.flatnonzero(case.labels.codes == 0)
+    X, Y = case.some(rows)
+    s = case.resolved.statistics(X, Y)
+    law = "a resolved model sums rows of one class on the classes that it was resolved on"
+    case.trial.holds(np.array_equal(s.domain.classes, case.whole.domain.classes), law)
+    case.trial.same_sums(s, case.sums(rows), f"{law}, to the same sums")
+
+
+def rows_are_on_their_own(case: Case) -> None:
+    """log_joint of a row does not depend on the rows beside it."""
+    whole = case.resolved.log_joint(case.all, case.theta)
+    case.trial.holds(whole.shape == (len(case.y), len(case.labels.classes)), "log_joint is (n, k)")
+    cut = len(case.y) // 3
+    pieces = [case.some(rows)[0] for rows in (np.arange(cut), np.arange(cut, cut), np.arange(cut, len(case.y)))]
+    split = np.concatenate([case.resolved.log_joint(piece, case.theta) for piece in pieces])
+    case.trial.same(split, whole, "log_joint of rows in parts, one of them empty, is that of all rows at once", 1e-9)
+
+
+def everything_pickles(case: Case) -> None:
+    """Model, statistics and parameters travel."""
+    try:
+        again, theta, s = copied((case.resolved, case.theta, case.whole))
+    except Exception as error:
+        case.trial.holds(False, f"model, parameters and statistics pickle, but {error!r}")
+    law = "what comes back from a pickle answers the same, to the bit"
+    case.trial.same(again.log_joint(case.all, theta), case.resolved.log_joint(case.all, case.theta), law, 0.0)
+    case.trial.same_sums(s + case.whole, 2.0 * case.whole, "statistics from a pickle add to those that stayed")
+
+
+def forgetting_is_never_having_learned(case: Case) -> None:
+    """All rows without some are the others."""
+    order = case.rng.permutation(len(case.y))
+    gone, rest = order[: len(order) // 4], order[len(order) // 4 :]
+    left = case.whole.without(case.sums(gone))
+    case.trial.same_sums(left, case.sums(rest), "statistics.without(those of some rows) are those of the others", 1e-9)
+
+
+def joint_is_density(case: Case) -> None:
+    """log p(x, y) = log p(y) + log p(x | y), up to a term that is the same for all classes."""
+    density = case.theta.class_log_prob + case.resolved.log_density(case.all, case.theta)
+    law = "log_joint is class_log_prob + log_density, up to a term that is the same for all classes"
+    case.trial.same(log_posterior(density), case.log_p(case.theta), law, 1e-8)
+
+
+def integral_is_one(trial: Trial, model: Density[Any, Any], seed: int) -> None:
+    """p(x | y) of a single column, summed over its categories or integrated over a wide grid, is one."""
+    rows, y = draw(model.encoder, seed, d=1)
+    s = model.statistics(model.encoder(rows), OneHot.of(y))
+    resolved = model.resolve(s)
+    if rows.dtype.kind == "U":
+        grid, width = np.unique(rows)[:, None], 1.0
+    else:
+        centre, far = float(rows.mean()), 60.0 * float(rows.std())
+        grid, width = np.linspace(centre - far, centre + far, 100_001)[:, None], 2 * far / 100_000
+    mass = width * np.exp(resolved.log_density(model.encoder(grid), resolved.parameters(s))).sum(axis=0)
+    trial.same(mass, np.ones(len(mass)), "exp(log_density) of one column sums or integrates to one", 1e-6)
+
+
+def likelihood_is_that_of_the_rows(case: Case) -> None:
+    """log_likelihood is the sum of log p(x, y) over the rows but for a constant; a prior fades as rows grow."""
+    if not isinstance(case.model, Density):  # a view of a density, which is not its own
+        return
+    dealt = case.model.statistics(case.all, OneHot.of(np.roll(case.y, 3)))
+    target, other = MANY * case.whole, MANY * (dealt + 2.0 * case.whole)
+    best, theta = case.resolved.parameters(target), case.resolved.parameters(other)
+    ours = [case.resolved.log_likelihood(target, best, at) / MANY for at in (best, theta)]
+    own = np.arange(len(case.y)), case.labels.codes
+    theirs = [(at.class_log_prob + case.resolved.log_density(case.all, at))[own].sum() for at in (best, theta)]
+    law = "log_likelihood differs between two parameters as the sum of log p(x, y) over the rows does"
+    case.trial.same(ours[1] - ours[0], theirs[1] - theirs[0], law, 1e-4)
+    case.trial.holds(ours[1] <= ours[0], "log_likelihood is greatest at theta(s), the closed form")
+
+
+def natural_parameters_return(case: Case) -> None:
+    """theta -> eta -> theta answers the same, and eta -> theta -> eta is the same."""
+    eta = case.resolved.natural(case.theta)
+    back = case.resolved.from_natural(eta)
+    case.trial.same(case.log_p(back), case.log_p(case.theta), "from_natural(natural(theta)) answers as theta", 1e-8)
+    case.trial.same(case.resolved.natural(back), eta, "natural(from_natural(eta)) is eta", 1e-7)
+
+
+def gradient_is_the_slope(case: Case) -> None:
+    """<gradient, v> is minus the slope of the log loss along v, leaf by leaf of the natural parameters."""
+    own = np.arange(len(case.y)), case.labels.codes
+    eta = case.resolved.natural(case.theta)
+
+    def log_loss(at: Any) -> float:
+        return -float(case.log_p(case.resolved.from_natural(at))[own].sum())
+
+    W = case.labels.matrix().toarray() - posterior(case.resolved.log_joint(case.all, case.theta))
+    gradient = case.resolved.gradient(case.resolved.statistics(case.all, W), eta)
+    for i, leaf in enumerate(gradient.leaves()):
+        index = iter(range(len(gradient.leaves())))
+        v = gradient.map(lambda value, i=i, index=index: value if next(index) == i else 0.0 * value)
+        h = 1e-5 / max(1e-300, float(np.max(abs(leaf))))
+        slope = (log_loss(eta + h * v) - log_loss(eta - h * v)) / (2 * h)
+        size = max(1e-6, abs(inner(gradient, v)))
+        law = f"gradient is minus that of the log loss by finite differences (leaf {i} of the natural parameters)"
+        case.trial.same(-slope / size, inner(gradient, v) / size, law, 1e-4)
+
+
+def scores_are_linear(case: Case) -> None:
+    """Scores are linear in eta, zero says nothing, and the penalty is linear."""
+    eta, m = case.resolved.natural(case.theta), case.resolved
+    even = log_posterior(m.log_joint(case.all, m.from_natural(m.zero(case.whole))))
+    case.trial.same(even, np.full_like(even, -np.log(even.shape[1])), "zero(s) makes all classes alike")
+    one, two = (m.log_joint(case.all, m.from_natural(factor * eta)) for factor in (1.0, 2.0))
+    case.trial.same(log_posterior(2.0 * one), log_posterior(two), "scores are linear in natural parameters", 1e-8)
+    case.trial.same(m.penalised(2.0 * eta), 2.0 * m.penalised(eta), "penalised is linear in eta")
+    case.trial.holds(len(m.design(case.all)) == len(case.y), "design(X) has a row for every row")
+
+
+def tables_can_be_added_to(case: Case) -> None:
+    """Any weights that are not negative lead from valid statistics to valid ones."""
+    W = case.rng.uniform(size=(len(case.y), len(case.labels.classes)))
+    got = case.resolved.attempt(case.whole + case.resolved.statistics(case.all, W))
+    case.trial.holds(all(np.all(leaf) for leaf in got.valid.leaves()), "adding to tables keeps them valid")
+
+
+LAWS: list[tuple[type, Callable[[Case], None]]] = [
+    (Model, parts_add_up),
+    (Model, linear_in_weights),
+    (Model, labels_are_a_matrix),
+    (Model, weights_are_repetitions),
+    (Model, good_rows_have_parameters),
+    (Model, resolved_models_keep_their_domain),
+    (Model, rows_are_on_their_own),
+    (Model, everything_pickles),
+    (Model, forgetting_is_never_having_learned),
+    (Density, joint_is_density),
+    (Joint, likelihood_is_that_of_the_rows),
+    (Natural, natural_parameters_return),
+    (Natural, gradient_is_the_slope),
+    (Curved, scores_are_linear),
+    (Tabular, tables_can_be_added_to),
+]
