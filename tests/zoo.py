@@ -1,4 +1,4 @@
-"""One entry for each classifier, with what it can do; every law runs over every entry that says it can."""
+"""One entry for each classifier and each engine; every law runs over every entry whose model has the ability."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
+from suffice.data import Memory
+from suffice.encoders import Categories
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
+from tests.strangers.lazy import Lazy
 from tests.toy import Unit
 
 Oracle = Callable[[Any, Any, Any], Any]
@@ -45,7 +48,6 @@ class Entry:
     name: str
     prototype: Any
     oracle: Oracle | None = None
-    categories: bool = False
     units: bool = True
     missing: bool = False
     tolerance: float = 1e-10  # of probabilities, where they should be the same
@@ -54,6 +56,10 @@ class Entry:
     def adds(self):
         """Whether fits can be added and subtracted."""
         return hasattr(self.prototype, "partial_fit")
+
+    @property
+    def categories(self):
+        return isinstance(self.model().encoder, Categories)
 
     def estimator(self):
         return clone(self.prototype)
@@ -187,9 +193,9 @@ def ordinal(theirs):
 EXPLICIT = GaussianPrior(4, 6, mean=0.0, covariance=2.0)
 
 ZOO = [
-    Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), True, False, True),
-    Entry("categorical-ml", CategoricalNB(prior=None), None, True, False, True),
-    Entry("categorical-table", CategoricalNB(prior=Dirichlet(1, "table")), None, True, False, True),
+    Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), False, True),
+    Entry("categorical-ml", CategoricalNB(prior=None), units=False, missing=True),
+    Entry("categorical-table", CategoricalNB(prior=Dirichlet(1, "table")), units=False, missing=True),
     Entry("gaussian-nb", GaussianNB(), missing=True),
     Entry("gaussian-nb-ml", GaussianNB(prior=None), fitted(naive_bayes.GaussianNB(var_smoothing=0)), missing=True),
     Entry("tied-nb", GaussianNB(tied=True), missing=True),
@@ -211,9 +217,9 @@ ZOO = [
     Entry("logistic-newton", LogisticRegression(), newton, tolerance=1e-6),
     Entry("logistic-newton-ovr", LogisticRegression(multi_class="ovr"), tolerance=1e-6),
     Entry("logistic-gd", LogisticRegression(learner=GradientDescent(stop=None))),
-    Entry("categorical-rc", CategoricalNB(learner=RiskCalibration(0.1, stop=None)), None, True, False),
-    Entry("categorical-dfe", CategoricalNB(learner=DiscriminativeFrequency(stop=None)), None, True, False),
-    Entry("categorical-gd", CategoricalNB(learner=GradientDescent(stop=None)), None, True, False),
+    Entry("categorical-rc", CategoricalNB(learner=RiskCalibration(0.1, stop=None)), units=False),
+    Entry("categorical-dfe", CategoricalNB(learner=DiscriminativeFrequency(stop=None)), units=False),
+    Entry("categorical-gd", CategoricalNB(learner=GradientDescent(stop=None)), units=False),
     Entry("gaussian-nb-rc", GaussianNB(learner=RiskCalibration(0.1, stop=None)), missing=False, tolerance=1e-9),
     Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RiskCalibration(0.1, stop=None)), tolerance=1e-8),
     Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GradientDescent(stop=None)), tolerance=1e-8),
@@ -231,8 +237,38 @@ ZOO = [
 ]
 
 
-def every(capable=lambda entry: True):
-    """Run a law over all entries that can; a law that nobody can keep is not a law."""
-    entries = [entry for entry in ZOO if capable(entry)]
+def lazy(count):
+    """Rows in random order in so many partitions, the first third of them empty."""
+
+    def make(X, y):
+        order, rng = np.random.default_rng(count).permutation(len(y)), np.random.default_rng(count)
+        ends = np.sort(rng.integers(0, len(y) + 1, count - 1))
+        ends[: count // 3] = 0
+        return Lazy([(X[rows], y[rows]) for rows in np.split(order, ends)]), order
+
+    return make
+
+
+def by_class(X, y):
+    """A partition for each class, and an empty one."""
+    order = np.argsort(y, kind="stable")
+    ends = np.searchsorted(y[order], np.unique(y))
+    return Lazy([(X[rows], y[rows]) for rows in np.split(order, ends)]), order
+
+
+def in_memory(X, y):
+    return Memory(X, y, batch_size=16), np.arange(len(y))
+
+
+ENGINES = {"memory": in_memory, "lazy-1": lazy(1), "lazy-7": lazy(7), "lazy-50": lazy(50), "by-class": by_class}
+
+
+def every(capable=None):
+    """Run a law over all entries that can: a predicate, or an ability as the type of the model that learns."""
+    if isinstance(capable, type):
+        ability = capable
+        entries = [entry for entry in ZOO if isinstance(entry.model().unit, ability)]
+    else:
+        entries = [entry for entry in ZOO if capable is None or capable(entry)]
     assert entries, "a law without an entry"
     return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)

@@ -17,8 +17,9 @@ from suffice.models import Statistics
 V = TypeVar("V")
 
 
-def draw(encoder: Encoder, seed: int, n: int = 80, d: int = 3, k: int = 3) -> tuple[Array, Array]:
-    """Rows (n, d) of k overlapping classes, each with at least 8 of them, as numbers or as categories."""
+def draw(encoder: Encoder, seed: int, n: int = 80, d: int | None = None) -> tuple[Array, Array]:
+    """Rows (n, d) of 2 to 5 overlapping classes, each with at least 8 of them, as numbers or as categories."""
+    d, k = 1 + (seed + 2) % 4 if d is None else d, 2 + (seed + 1) % 4
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.repeat(np.arange(k), 8), rng.integers(k, size=max(0, n - 8 * k))])
     rng.shuffle(y)

@@ -1,0 +1,78 @@
+"""Where the rows are does not matter, and what travels to them is small."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+
+from suffice import DegenerateError
+from suffice.learners import ClosedForm, RiskCalibration
+from suffice.testing import Partitions
+from tests.zoo import ENGINES, every
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning"),
+]
+
+
+def calibrated(entry):
+    return isinstance(entry.prototype._learner(), RiskCalibration)
+
+
+def few_passes(entry):
+    return calibrated(entry) or isinstance(entry.prototype._learner(), ClosedForm)
+
+
+@every(few_passes)
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES.keys())
+def test_every_engine_answers_the_same(entry, make):
+    same_answers(entry, make, 1e-8 if calibrated(entry) else entry.tolerance)
+
+
+@every(lambda entry: not few_passes(entry))
+def test_iterative_learners_do_not_see_partitions(entry):
+    same_answers(entry, ENGINES["lazy-7"], entry.tolerance)
+
+
+def same_answers(entry, make, tolerance):
+    X, y = entry.draw(3)
+    ours = entry.estimator().fit(X, y)
+    data, order = make(X, y)
+    theirs = entry.estimator().fit(data)
+    expected = ours.predict_proba(X)
+    assert_allclose(theirs.predict_proba(X), expected, rtol=0, atol=tolerance)
+    answer, labels = (collected(ask(data)) for ask in (theirs.predict_proba, theirs.predict))
+    assert_allclose(answer, expected[order], rtol=0, atol=tolerance)
+    first, second = np.sort(expected[order], axis=1)[:, :-3:-1].T
+    clear = first - second > 10 * tolerance
+    assert clear.any()
+    assert (labels == ours.predict(X[order]))[clear].all()
+
+
+def collected(answer):
+    return answer.collect() if hasattr(answer, "collect") else np.asarray(answer)
+
+
+@every()
+def test_little_travels_to_the_rows(entry):
+    """No more than parameters, and the resolved model: its domain, its encoder and what `resolve` has fixed."""
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, y = X[:300, 20:36], y[:300]
+    data = Partitions([(X.astype(int).astype(str) if entry.categories else X, y)])
+    estimator = entry.estimator()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit = estimator.fit(data)._fit_result()
+        except DegenerateError:
+            pytest.skip("these rows have no parameters without a prior")
+        estimator.predict(data)
+    most = len(pickle.dumps(fit.parameters)) + len(pickle.dumps(fit.model)) + 4096
+    assert max(size for _, size in data.sent) <= most
+    assert len(data.sent) >= 2
