@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 )
 
 from suffice._answers import Answer, Asked, MostProbable, log_odds
-from suffice._labels import OneHot, check_labels, unite
+from suffice._check import is_number
+from suffice._labels import OneHot, by_label, check_keys, check_labels, positions, show, show_all, unite
 from suffice._notice import emit
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
@@ -79,14 +80,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
             learner = self._learner()
             model, data = begin(self._model(), self._read(X, y, sample_weight, reset=True))
             if hasattr(learner, "close"):
-                s = _of_two_classes(self, data.sum(Observed(model)))
+                s = _suited(self, data.sum(Observed(model)))
                 learned = self._close(s)
             else:
                 if self._weighs_classes():
-                    s = _of_two_classes(self, data.sum(Observed(model)))
+                    s = _suited(self, data.sum(Observed(model)))
                     data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
                 learned = learner.learn(model, data)
-                s = _of_two_classes(self, learned.statistics)
+                s = _suited(self, learned.statistics)
             self._adopt(s, learned)
             if isinstance(X, Data):
                 self._take_names()
@@ -112,8 +113,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 declared = np.unique(classes)
                 together = unite(declared, s.domain.classes, "class labels")
                 if len(together) > len(declared):
-                    strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
-                    raise ValueError(f"y has the classes {strange}, which are not among `classes`")
+                    strange = s.domain.classes[positions(s.domain.classes, declared) < 0]
+                    raise ValueError(f"y has the classes {show_all(strange)}, which are not among `classes`")
                 self._declared = declared
                 s = s.with_classes(together)
             self._adopt((s if first else self.statistics_ + s).settled())
@@ -197,10 +198,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
             return np.where(present, s.mass.sum() / (present.sum() * np.where(present, s.mass, 1.0)), 1.0)
         if not isinstance(given, Mapping):
             raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
-        weights = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
-        if not (weights > 0).all() or not np.isfinite(weights).all():
-            raise ValueError(f"class_weight must be positive, got {dict(given)!r}")
-        return weights
+        bad = [f"{show(label)}: {weight!r}" for label, weight in given.items() if not is_number(weight) or weight <= 0]
+        if bad:
+            raise ValueError(f"class_weight must be positive numbers, got {{{', '.join(bad)}}}")
+        return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
 
     # Reading
 
@@ -374,12 +375,17 @@ def _all_or_nothing(estimator: Classifier) -> Iterator[None]:
         raise
 
 
-def _of_two_classes(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
-    if len(s.domain.classes) < 2:
+def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
+    """Statistics of at least two classes, which are all those that the settings speak of."""
+    classes = s.domain.classes
+    if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs rows of at least two classes, got one class: "
-            f"{s.domain.classes.tolist()}. partial_fit takes classes one at a time"
+            f"{type(estimator).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "
+            "partial_fit takes classes one at a time"
         )
+    check_keys("class_weight", estimator.class_weight, classes)
+    source = estimator if hasattr(estimator, "class_prior") else estimator._model()
+    check_keys("class_prior", getattr(source, "class_prior", None), classes)
     return s
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice._labels import positions, unite
+from suffice._labels import positions, show, unite
 from suffice._vector import Array
 
 
@@ -142,7 +142,7 @@ class Domain:
 
     def label(self, c: int) -> str:
         """How messages call a class."""
-        return f"class {self.classes.tolist()[c]!r}"
+        return f"class {show(self.classes[c])}"
 
     def __or__(self, other: Domain) -> Domain:
         if self is other:

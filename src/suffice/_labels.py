@@ -1,7 +1,9 @@
-"""Labels: sorted lists of them, how two lists unite, and labels as class weights."""
+"""Labels: sorted lists of them, how two lists unite, labels in messages, as keys of settings, and as class weights."""
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._vector import Array
+
+LISTED = 10  # of a long list in a message
 
 
 def kind(value: Any) -> str:
@@ -65,6 +69,70 @@ def positions(part: Array, whole: Array, what: str = "labels") -> Array:
     at = np.searchsorted(whole, part)
     at[at == len(whole)] = 0
     return np.where(whole[at] == part, at, -1)
+
+
+def show(label: Any) -> str:
+    """How messages show a label: a date as people write it, anything else as Python does.
+
+    >>> show(np.datetime64("2024-01-01", "ns")), show(np.str_("ill")), show(np.int64(3))
+    ('2024-01-01', "'ill'", '3')
+    """
+    day = _date(label)
+    if day is not None:
+        return day
+    if isinstance(label, np.timedelta64 | datetime.date):
+        return str(label)
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words with commas, of many only the first.
+
+    >>> listed(str(j) for j in range(300))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 290 more'
+    """
+    words = list(words)
+    more = f" and {len(words) - LISTED} more" * (len(words) > LISTED)
+    return ", ".join(words[:LISTED]) + more
+
+
+def show_all(labels: Iterable[Any]) -> str:
+    """How messages show several labels."""
+    return f"[{listed(map(show, labels))}]"
+
+
+def _date(label: Any) -> str | None:
+    """A date without a time zone, the same text whatever type and unit it has; None for anything else."""
+    if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
+        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)
+    return str(np.datetime_as_string(label, unit="auto")) if isinstance(label, np.datetime64) else None
+
+
+def _key(label: Any) -> Any:
+    day = _date(label)
+    return label if day is None else ("date", day)
+
+
+def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
+    """What a setting has for each class, None for nothing, and those of its keys that are no class.
+
+    >>> by_label({"a": 2, "c": 5}, np.array(["a", "b"]))
+    ([2, None], ['c'])
+    """
+    values = {_key(label): value for label, value in given.items()}
+    keys = [_key(label) for label in classes]
+    own = set(keys)
+    return [values.get(key) for key in keys], [label for label in given if _key(label) not in own]
+
+
+def check_keys(called: str, given: Any, classes: Array) -> None:
+    """ValueError if a setting by label has a key that is no class."""
+    strange = by_label(given, classes)[1] if isinstance(given, Mapping) else []
+    if strange:
+        raise ValueError(
+            f"{called} has {show_all(strange)}, which no row is labelled: the classes are {show_all(classes)}. "
+            "Correct these keys or leave them out; partial_fit takes those of classes that are to come"
+        )
 
 
 def check_labels(y: Any) -> Array:

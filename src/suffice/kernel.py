@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from suffice._check import is_number
+from suffice._labels import show_all
 from suffice._memory import free_memory
 from suffice._vector import Array
 from suffice.tangent import MinimaxProbabilityMachine
@@ -90,7 +91,7 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         classes = len(np.unique(y))
         if classes < 2:
-            raise ValueError(f"KernelMPM needs rows of at least two classes, got one class: {np.unique(y).tolist()}")
+            raise ValueError(f"KernelMPM needs rows of at least two classes, got one class: {show_all(np.unique(y))}")
         rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
         self._check_memory(len(rows), classes)
         gamma = self._resolved_gamma(X, weight)

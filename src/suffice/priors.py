@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from suffice._labels import by_label, show_all
 from suffice._vector import Array
 
 P = TypeVar("P")
@@ -157,13 +158,29 @@ def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
 
 def _given(class_prior: Any, classes: Array) -> Array:
     if isinstance(class_prior, Mapping):
-        missing = [c for c in classes.tolist() if c not in class_prior]
-        if missing:
-            raise ValueError(f"class_prior has no probability for the classes {missing}")
-        class_prior = [class_prior[c] for c in classes.tolist()]
+        return _by_class(class_prior, classes)
     p = np.asarray(class_prior, dtype=float)
     if p.shape != classes.shape:
-        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {classes.tolist()}")
+        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {show_all(classes)}")
+    return _probabilities(p)
+
+
+def _by_class(class_prior: Mapping[Any, Any], classes: Array) -> Array:
+    """The probability of each class; those of classes that are still to come are left out of the whole."""
+    found, to_come = by_label(class_prior, classes)
+    missing = [label for label, p in zip(classes, found, strict=True) if p is None]
+    if missing:
+        raise ValueError(f"class_prior has no probability for the classes {show_all(missing)}")
+    _probabilities(np.asarray(list(class_prior.values()), dtype=float))
+    p = np.asarray(found, dtype=float)
+    if not to_come:
+        return p
+    if not p.any():
+        raise ValueError(f"class_prior is 0 for all classes that have come so far: {show_all(classes)}")
+    return np.asarray(p / p.sum())
+
+
+def _probabilities(p: Array) -> Array:
     if not (p >= 0).all() or not np.isclose(p.sum(), 1.0):
         raise ValueError(f"class_prior must be probabilities that sum to 1, got {p.tolist()}")
     return p
