@@ -31,6 +31,8 @@ from suffice.data import Data, Memory
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin
 from suffice.models import Model, Statistics
+from suffice.models._base import Natural
+from suffice.priors import outweighed
 
 
 def _adds_up(estimator: Classifier) -> bool:
@@ -78,7 +80,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with _all_or_nothing(self):
             self._declared = np.empty(0)
             learner = self._learner()
-            model, data = begin(self._model(), self._read(X, y, sample_weight, reset=True))
+            read = self._read(X, y, sample_weight, reset=True)
+            model, data = begin(self._model(), read)
             if hasattr(learner, "close"):
                 s = _suited(self, data.sum(Observed(model)))
                 learned = self._close(s)
@@ -92,6 +95,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if isinstance(X, Data):
                 self._take_names()
             self._say(learned)
+            self._say_of_weights(read, "weight" if isinstance(X, Data) else "sample_weight")
             return self
 
     @available_if(_adds_up)
@@ -184,6 +188,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _say(self, fit: Fit) -> None:
         """Emit what learning has to say."""
         emit(fit.warnings)
+
+    def _say_of_weights(self, data: Data, called: str) -> None:
+        """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
+        needs = getattr(self._learner(), "needs", ())
+        if isinstance(data, Memory) and data.Y is not None and not any(issubclass(need, Natural) for need in needs):
+            model: Any = self._model().unit
+            prior = getattr(getattr(model, "gaussian", model), "prior", None)
+            emit(outweighed(prior, self.statistics_.domain.features, data.Y.weight, called))
 
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None

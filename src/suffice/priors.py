@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from suffice._domain import CategoricalFeatures, Features
 from suffice._labels import by_label, show_all
+from suffice._notice import Notice
 from suffice._vector import Array
 
 P = TypeVar("P")
@@ -108,6 +110,23 @@ def dirichlet_prior(prior: Any) -> Dirichlet | None:
 def gaussian_prior(prior: Any) -> GaussianPrior:
     """What the parameter `prior` of an estimator for numbers means."""
     return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
+
+
+def pseudo_rows(prior: Any, features: Features) -> float:
+    """How many rows a prior counts for; where that depends on the number of categories, in most columns."""
+    if isinstance(prior, Dirichlet) and isinstance(features, CategoricalFeatures):
+        return float(np.median(prior.cell(features.sizes) * features.sizes))
+    return float(max(prior.mean_weight, prior.cov_weight)) if isinstance(prior, GaussianPrior) else 0.0
+
+
+def outweighed(prior: Any, features: Features, weight: Array, called: str) -> tuple[Notice, ...]:
+    """A notice if rows have been given weights so small that all of them together count for less than the prior."""
+    total, n, rows = weight.sum(), len(weight), pseudo_rows(prior, features)
+    if total >= min(rows, n) * (1 - 1e-6):  # few rows are not the fault of the weights
+        return ()
+    said = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
+    advice = f"Weight 1 is one row: scale {called} to sum to the number of rows, {n}, or give a lighter prior"
+    return (Notice(f"{said}. {advice}"),)
 
 
 def _is_default(prior: Any) -> bool:

@@ -63,6 +63,7 @@ def test_forgetting_until_a_column_is_constant():
     assert_allclose(model.predict_proba(whole), never.predict_proba(whole), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight sums to")
 def test_weights_of_any_size_are_forgotten():
     model = CategoricalNB().fit([["u"], ["u"], ["v"], ["v"]], [0, 0, 0, 1], sample_weight=[1e6, 0.1, 1, 1])
     model.forget([["u"]], [0], [1e6]).forget([["u"]], [0], [0.1])

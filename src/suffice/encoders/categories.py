@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._labels import kind, missing
 from suffice._vector import Array
+from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 
 
@@ -38,7 +39,7 @@ class Categories(Encoder):
         if frame is not None:
             return coded((_values(column) for column in frame.iter_columns()), names_of(frame))
         array = check_array(
-            X,
+            table(X),
             dtype=None,
             ensure_all_finite=False,
             ensure_min_samples=0,
