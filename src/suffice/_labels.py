@@ -21,22 +21,24 @@ def kind(value: Any) -> str:
     """What a value is, in words: values of one kind can be compared, others cannot."""
     if isinstance(value, int | float | np.number | np.bool_):
         return "numbers"
-    return "strings" if isinstance(value, str) else f"{type(value).__name__} values"
+    if isinstance(value, str):
+        return "strings"
+    return f"{type(value).__name__} values" if moment(value) is None else "dates"
 
 
 def missing(value: Any) -> bool:
     """Whether a value says that there is none."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas
 
 
 def _family(values: Array) -> str:
     if values.dtype.kind == "O":
         return kind(values[0])
-    return {"U": "strings", "T": "strings"}.get(
-        values.dtype.kind, "numbers" if values.dtype.kind in "biuf" else "dates"
-    )
+    return {"U": "strings", "T": "strings", "M": "dates", "m": "durations"}.get(values.dtype.kind, "numbers")
 
 
 def unite(a: Array, b: Array, what: str = "labels") -> Array:
@@ -77,9 +79,9 @@ def show(label: Any) -> str:
     >>> show(np.datetime64("2024-01-01", "ns")), show(np.str_("ill")), show(np.int64(3))
     ('2024-01-01', "'ill'", '3')
     """
-    day = _date(label)
+    day = moment(label)
     if day is not None:
-        return day
+        return _text(day)
     if isinstance(label, np.timedelta64 | datetime.date):
         return str(label)
     return repr(label.item() if isinstance(label, np.generic) else label)
@@ -101,16 +103,21 @@ def show_all(labels: Iterable[Any]) -> str:
     return f"[{listed(map(show, labels))}]"
 
 
-def _date(label: Any) -> str | None:
-    """A date without a time zone, the same text whatever type and unit it has; None for anything else."""
+def moment(label: Any) -> np.datetime64 | None:
+    """A date without a time zone, of whatever type, as NumPy's; None for anything else."""
     if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
-        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)
-    return str(np.datetime_as_string(label, unit="auto")) if isinstance(label, np.datetime64) else None
+        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # nanoseconds stay
+    return label if isinstance(label, np.datetime64) else None
+
+
+def _text(day: np.datetime64) -> str:
+    """The same for equal dates, whatever their units."""
+    return str(np.datetime_as_string(day, unit="auto"))
 
 
 def _key(label: Any) -> Any:
-    day = _date(label)
-    return label if day is None else ("date", day)
+    day = moment(label)
+    return label if day is None else ("date", _text(day))
 
 
 def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
