@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,10 +20,10 @@ from sklearn.utils.validation import (
 )
 
 from suffice._answers import Answer, Asked, MostProbable, log_odds
-from suffice._check import is_number
-from suffice._labels import OneHot, by_label, check_keys, check_labels, positions, show, show_all, unite
+from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
 from suffice._notice import emit
 from suffice._posterior import log_posterior, posterior
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.learners import ClosedForm, Fit, Learner, Observed
@@ -77,7 +75,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n,), default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             self._declared = np.empty(0)
             learner = self._learner()
             read = self._read(X, y, sample_weight, reset=True)
@@ -88,7 +86,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             else:
                 if self._weighs_classes():
                     s = _suited(self, data.sum(Observed(model)))
-                    data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
+                    data = data.map(labels=Reweigh(s.domain.classes, self._class_weights(s)))
                 learned = learner.learn(model, data)
                 s = _suited(self, learned.statistics)
             self._adopt(s, learned)
@@ -109,7 +107,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         classes : array of shape (k,), default=None
             Classes to provide for, also without rows; if given, `y` may have no others.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             first = not hasattr(self, "statistics_")
             self._declared = np.empty(0) if first else self._declared
             s = self._sum(X, y, sample_weight, reset=first)
@@ -202,18 +200,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _class_weights(self, s: Statistics[Any]) -> Array:
         """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""
-        given, classes = self.class_weight, s.domain.classes
-        if given is None:
-            return np.ones(len(classes))
-        if isinstance(given, str) and given == "balanced":
-            present = s.mass > 0
-            return np.where(present, s.mass.sum() / (present.sum() * np.where(present, s.mass, 1.0)), 1.0)
-        if not isinstance(given, Mapping):
-            raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
-        bad = [f"{show(label)}: {weight!r}" for label, weight in given.items() if not is_number(weight) or weight <= 0]
-        if bad:
-            raise ValueError(f"class_weight must be positive numbers, got {{{', '.join(bad)}}}")
-        return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
+        return class_weights(self.class_weight, s.domain.classes, s.mass)
 
     # Reading
 
@@ -376,17 +363,6 @@ class ModelClassifier(Classifier):
         return self.model
 
 
-@contextmanager
-def _all_or_nothing(estimator: Classifier) -> Iterator[None]:
-    """Leave an estimator as it was if learning fails."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise
-
-
 def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
     """Statistics of at least two classes, which are all those that the settings speak of."""
     classes = s.domain.classes
@@ -399,18 +375,6 @@ def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
     source = estimator if hasattr(estimator, "class_prior") else estimator._model()
     check_keys("class_prior", getattr(source, "class_prior", None), classes)
     return s
-
-
-@dataclass(frozen=True)
-class _Reweigh:
-    """Labels with the weights of their classes."""
-
-    classes: Array
-    weight: Array
-
-    def __call__(self, Y: OneHot) -> OneHot:
-        Y = Y.onto(self.classes)
-        return replace(Y, weight=Y.weight * self.weight[Y.codes])
 
 
 def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:

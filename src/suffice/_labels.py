@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from suffice._check import is_number
 from suffice._vector import Array
 
 LISTED = 10  # of a long list in a message
@@ -142,6 +143,21 @@ def check_keys(called: str, given: Any, classes: Array) -> None:
         )
 
 
+def class_weights(given: Any, classes: Array, mass: Array) -> Array:
+    """What the setting `class_weight` says of each class (k,), of which there are rows of so much weight (k,)."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced":
+        present = mass > 0
+        return np.where(present, mass.sum() / (present.sum() * np.where(present, mass, 1.0)), 1.0)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
+    bad = [f"{show(label)}: {weight!r}" for label, weight in given.items() if not is_number(weight) or weight <= 0]
+    if bad:
+        raise ValueError(f"class_weight must be positive numbers, got {{{', '.join(bad)}}}")
+    return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
+
+
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
     y = column_or_1d(y, warn=True)
@@ -201,3 +217,15 @@ class OneHot:
         starts = np.concatenate([[0], np.cumsum(known)])
         shape = (len(self), len(self.classes))
         return sparse.csr_array((self.weight[known], self.codes[known], starts), shape=shape)
+
+
+@dataclass(frozen=True)
+class Reweigh:
+    """Labels with the weights of their classes, as a value that can travel to where the rows are."""
+
+    classes: Array
+    weight: Array  # (k,)
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        Y = Y.onto(self.classes)
+        return replace(Y, weight=Y.weight * self.weight[Y.codes])

@@ -148,16 +148,27 @@ def _weight(value: Any, called: str) -> float:
 
 def _filled(value: Any, d: int, called: str, matrix: bool = False) -> Array:
     value = np.asarray(value, dtype=float)
-    variances = np.diag(value) if value.ndim == 2 else value
-    if not np.isfinite(value).all() or (matrix and (variances < 0).any()):
-        raise ValueError(f"GaussianPrior: {called} must be finite{', with variances of at least 0' * matrix}")
+    if not np.isfinite(value).all():
+        raise ValueError(f"GaussianPrior: {called} must be finite")
+    if value.ndim and value.shape != (d,) and not (matrix and value.shape == (d, d)):
+        raise ValueError(f"GaussianPrior: {called} has shape {value.shape}, but there are {d} features")
     if value.ndim == 2 and not np.allclose(value, value.T):
         raise ValueError(f"GaussianPrior: {called} must be symmetric")
-    if not value.ndim:
-        return np.full(d, float(value))
-    if value.shape != (d,) and not (matrix and value.shape == (d, d)):
-        raise ValueError(f"GaussianPrior: {called} has shape {value.shape}, but there are {d} features")
-    return np.asarray(value)
+    if matrix and not _positive(value):
+        least = np.linalg.eigvalsh(value)[0] if value.ndim == 2 else value.min()
+        what = "eigenvalue" if value.ndim == 2 else "variance"
+        raise ValueError(f"GaussianPrior: {called} must be positive definite, but its least {what} is {least:.3g}")
+    return value if value.ndim else np.full(d, float(value))
+
+
+def _positive(covariance: Array) -> bool:
+    """Whether variances, or a matrix in the units of its variances, are positive."""
+    variances = np.diag(covariance) if covariance.ndim == 2 else covariance
+    if covariance.ndim < 2 or not (variances > 0).all():
+        return bool((variances > 0).all())
+    spread = np.sqrt(variances)
+    rounding = len(spread) * np.finfo(float).eps
+    return bool(np.linalg.eigvalsh(covariance / np.outer(spread, spread))[0] > rounding)
 
 
 def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:

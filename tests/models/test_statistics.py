@@ -188,7 +188,7 @@ def test_missing_values_of_every_kind():
 def test_priors_must_be_possible():
     for prior, message in (
         (GaussianPrior(mean=np.nan), "mean must be finite"),
-        (GaussianPrior(covariance=-1.0), "covariance must be finite, with variances of at least 0"),
+        (GaussianPrior(covariance=-1.0), "covariance must be positive definite, but its least variance is -1"),
         (GaussianPrior(covariance=[[1.0, 0.5], [0.0, 1.0]]), "covariance must be symmetric"),
     ):
         with pytest.raises(ValueError, match=message):
