@@ -20,8 +20,10 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
+from suffice.data import Memory
 from suffice.encoders import Numbers
 from suffice.features import FSCL, RBF
+from suffice.learners import ClosedForm
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -135,3 +137,21 @@ def test_numbers_that_overflow_in_their_sum_are_finite():
     big = np.where(X > 0, 1e308, -1e308)
     assert FSCL(2, epochs=1, random_state=0).fit(big / 1e154).n_features_in_ == 3
     assert Numbers()(np.abs(big)).values.max() == 1e308
+
+
+@pytest.mark.parametrize("learner", [None, ClosedForm()])
+@pytest.mark.parametrize("multi_class", ["softmax", "ovr"])
+def test_slopes_have_no_class_probabilities(learner, multi_class):
+    model = LogisticRegression(learner=learner, multi_class=multi_class)
+    assert not hasattr(model, "class_prior_")
+    assert not hasattr(model.fit(X, Y), "class_prior_")
+    with pytest.raises(AttributeError, match=r"this LogisticRegression has no class probabilities.*class_count_"):
+        _ = model.class_prior_
+
+
+def test_labels_of_a_data_set_are_one_a_row():
+    for labels in (np.column_stack([Y, Y]), [[0, 1]] * 40):
+        with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape \(40, 2\) instead"):
+            Memory(X, labels)
+    with pytest.raises(ValueError, match=r"there are 20 labels, but weights of shape \(40,\)"):
+        Memory(X, Y[:20], weight=np.ones(40))

@@ -330,7 +330,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return np.exp(self._class_log_prob())
 
     def _class_log_prob(self) -> Array:
-        return np.asarray(self.parameters_.class_log_prob)
+        found = getattr(self.parameters_, "class_log_prob", None)
+        if found is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no class probabilities: its parameters are those of p(y | x) alone. "
+                "The classes' shares of the rows are class_count_ / class_count_.sum()"
+            )
+        return np.asarray(found)
 
 
 class ModelClassifier(Classifier):

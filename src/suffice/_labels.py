@@ -186,6 +186,8 @@ class OneHot:
         """Labels `y` (n,) and their weights, checked; rows of weight zero make no class."""
         y = check_labels(y)
         weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        if weight.shape != y.shape:
+            raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
         classes, codes = np.unique(y[weight != 0], return_inverse=True)
         full = np.full(len(y), -1)
         full[weight != 0] = codes
