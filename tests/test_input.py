@@ -161,7 +161,7 @@ def test_settings(kind):
         kind(class_prior={"a": 1.0}).fit(X, Y)
     with pytest.raises(ValueError, match="class_weight must be None, 'balanced' or a dict"):
         kind(class_weight="even").fit(X, Y)
-    with pytest.raises(ValueError, match="class_weight must be positive"):
+    with pytest.raises(ValueError, match=r"class_weight must be positive numbers, got {'a': -1}"):
         kind(class_weight={"a": -1}).fit(X, Y)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,14 +20,17 @@ from sklearn.utils.validation import (
 )
 
 from suffice._answers import Answer, Asked, MostProbable, log_odds
-from suffice._labels import OneHot, check_labels, unite
+from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
 from suffice._notice import emit
 from suffice._posterior import log_posterior, posterior
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin
 from suffice.models import Model, Statistics
+from suffice.models._base import Natural
+from suffice.priors import outweighed
 
 
 def _adds_up(estimator: Classifier) -> bool:
@@ -74,23 +75,25 @@ class Classifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n,), default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             self._declared = np.empty(0)
             learner = self._learner()
-            model, data = begin(self._model(), self._read(X, y, sample_weight, reset=True))
+            read = self._read(X, y, sample_weight, reset=True)
+            model, data = begin(self._model(), read)
             if hasattr(learner, "close"):
-                s = _of_two_classes(self, data.sum(Observed(model)))
+                s = _suited(self, data.sum(Observed(model)))
                 learned = self._close(s)
             else:
                 if self._weighs_classes():
-                    s = _of_two_classes(self, data.sum(Observed(model)))
-                    data = data.map(labels=_Reweigh(s.domain.classes, self._class_weights(s)))
+                    s = _suited(self, data.sum(Observed(model)))
+                    data = data.map(labels=Reweigh(s.domain.classes, self._class_weights(s)))
                 learned = learner.learn(model, data)
-                s = _of_two_classes(self, learned.statistics)
+                s = _suited(self, learned.statistics)
             self._adopt(s, learned)
             if isinstance(X, Data):
                 self._take_names()
             self._say(learned)
+            self._say_of_weights(read, "weight" if isinstance(X, Data) else "sample_weight")
             return self
 
     @available_if(_adds_up)
@@ -104,7 +107,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         classes : array of shape (k,), default=None
             Classes to provide for, also without rows; if given, `y` may have no others.
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             first = not hasattr(self, "statistics_")
             self._declared = np.empty(0) if first else self._declared
             s = self._sum(X, y, sample_weight, reset=first)
@@ -112,8 +115,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 declared = np.unique(classes)
                 together = unite(declared, s.domain.classes, "class labels")
                 if len(together) > len(declared):
-                    strange = sorted(set(s.domain.classes.tolist()) - set(declared.tolist()))
-                    raise ValueError(f"y has the classes {strange}, which are not among `classes`")
+                    strange = s.domain.classes[positions(s.domain.classes, declared) < 0]
+                    raise ValueError(f"y has the classes {show_all(strange)}, which are not among `classes`")
                 self._declared = declared
                 s = s.with_classes(together)
             self._adopt((s if first else self.statistics_ + s).settled())
@@ -184,23 +187,20 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Emit what learning has to say."""
         emit(fit.warnings)
 
+    def _say_of_weights(self, data: Data, called: str) -> None:
+        """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
+        needs = getattr(self._learner(), "needs", ())
+        if isinstance(data, Memory) and data.Y is not None and not any(issubclass(need, Natural) for need in needs):
+            model: Any = self._model().unit
+            prior = getattr(getattr(model, "gaussian", model), "prior", None)
+            emit(outweighed(prior, self.statistics_.domain.features, data.Y.weight, called))
+
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None
 
     def _class_weights(self, s: Statistics[Any]) -> Array:
         """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""
-        given, classes = self.class_weight, s.domain.classes
-        if given is None:
-            return np.ones(len(classes))
-        if isinstance(given, str) and given == "balanced":
-            present = s.mass > 0
-            return np.where(present, s.mass.sum() / (present.sum() * np.where(present, s.mass, 1.0)), 1.0)
-        if not isinstance(given, Mapping):
-            raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
-        weights = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
-        if not (weights > 0).all() or not np.isfinite(weights).all():
-            raise ValueError(f"class_weight must be positive, got {dict(given)!r}")
-        return weights
+        return class_weights(self.class_weight, s.domain.classes, s.mass)
 
     # Reading
 
@@ -330,7 +330,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return np.exp(self._class_log_prob())
 
     def _class_log_prob(self) -> Array:
-        return np.asarray(self.parameters_.class_log_prob)
+        found = getattr(self.parameters_, "class_log_prob", None)
+        if found is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no class probabilities: its parameters are those of p(y | x) alone. "
+                "The classes' shares of the rows are class_count_ / class_count_.sum()"
+            )
+        return np.asarray(found)
 
 
 class ModelClassifier(Classifier):
@@ -363,36 +369,18 @@ class ModelClassifier(Classifier):
         return self.model
 
 
-@contextmanager
-def _all_or_nothing(estimator: Classifier) -> Iterator[None]:
-    """Leave an estimator as it was if learning fails."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise
-
-
-def _of_two_classes(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
-    if len(s.domain.classes) < 2:
+def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
+    """Statistics of at least two classes, which are all those that the settings speak of."""
+    classes = s.domain.classes
+    if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs rows of at least two classes, got one class: "
-            f"{s.domain.classes.tolist()}. partial_fit takes classes one at a time"
+            f"{type(estimator).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "
+            "partial_fit takes classes one at a time"
         )
+    check_keys("class_weight", estimator.class_weight, classes)
+    source = estimator if hasattr(estimator, "class_prior") else estimator._model()
+    check_keys("class_prior", getattr(source, "class_prior", None), classes)
     return s
-
-
-@dataclass(frozen=True)
-class _Reweigh:
-    """Labels with the weights of their classes."""
-
-    classes: Array
-    weight: Array
-
-    def __call__(self, Y: OneHot) -> OneHot:
-        Y = Y.onto(self.classes)
-        return replace(Y, weight=Y.weight * self.weight[Y.codes])
 
 
 def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice._labels import positions, unite
+from suffice._labels import listed, positions, show, unite
 from suffice._vector import Array
 
 
@@ -24,6 +24,10 @@ class Features:
     def name(self, feature: int) -> str:
         """How messages call a feature: by its name, or by its number."""
         return f"column {feature}" if self.names is None else f"column {self.names[feature]!r}"
+
+    def listed(self, which: Array) -> str:
+        """How messages call several features (m,) of the given numbers: of many only the first."""
+        return listed(self.name(int(j)) for j in which)
 
     def __or__(self, other: Features) -> Self:
         self.check(other)
@@ -142,7 +146,7 @@ class Domain:
 
     def label(self, c: int) -> str:
         """How messages call a class."""
-        return f"class {self.classes.tolist()[c]!r}"
+        return f"class {show(self.classes[c])}"
 
     def __or__(self, other: Domain) -> Domain:
         if self is other:

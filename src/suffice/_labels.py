@@ -1,8 +1,10 @@
-"""Labels: sorted lists of them, how two lists unite, and labels as class weights."""
+"""Labels: sorted lists of them, how two lists unite, labels in messages, as keys of settings, and as class weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,29 +12,34 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from suffice._check import is_number
 from suffice._vector import Array
+
+LISTED = 10  # of a long list in a message
 
 
 def kind(value: Any) -> str:
     """What a value is, in words: values of one kind can be compared, others cannot."""
     if isinstance(value, int | float | np.number | np.bool_):
         return "numbers"
-    return "strings" if isinstance(value, str) else f"{type(value).__name__} values"
+    if isinstance(value, str):
+        return "strings"
+    return f"{type(value).__name__} values" if moment(value) is None else "dates"
 
 
 def missing(value: Any) -> bool:
     """Whether a value says that there is none."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas
 
 
 def _family(values: Array) -> str:
     if values.dtype.kind == "O":
         return kind(values[0])
-    return {"U": "strings", "T": "strings"}.get(
-        values.dtype.kind, "numbers" if values.dtype.kind in "biuf" else "dates"
-    )
+    return {"U": "strings", "T": "strings", "M": "dates", "m": "durations"}.get(values.dtype.kind, "numbers")
 
 
 def unite(a: Array, b: Array, what: str = "labels") -> Array:
@@ -67,6 +74,90 @@ def positions(part: Array, whole: Array, what: str = "labels") -> Array:
     return np.where(whole[at] == part, at, -1)
 
 
+def show(label: Any) -> str:
+    """How messages show a label: a date as people write it, anything else as Python does.
+
+    >>> show(np.datetime64("2024-01-01", "ns")), show(np.str_("ill")), show(np.int64(3))
+    ('2024-01-01', "'ill'", '3')
+    """
+    day = moment(label)
+    if day is not None:
+        return _text(day)
+    if isinstance(label, np.timedelta64 | datetime.date):
+        return str(label)
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words with commas, of many only the first.
+
+    >>> listed(str(j) for j in range(300))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 290 more'
+    """
+    words = list(words)
+    more = f" and {len(words) - LISTED} more" * (len(words) > LISTED)
+    return ", ".join(words[:LISTED]) + more
+
+
+def show_all(labels: Iterable[Any]) -> str:
+    """How messages show several labels."""
+    return f"[{listed(map(show, labels))}]"
+
+
+def moment(label: Any) -> np.datetime64 | None:
+    """A date without a time zone, of whatever type, as NumPy's; None for anything else."""
+    if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
+        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # nanoseconds stay
+    return label if isinstance(label, np.datetime64) else None
+
+
+def _text(day: np.datetime64) -> str:
+    """The same for equal dates, whatever their units."""
+    return str(np.datetime_as_string(day, unit="auto"))
+
+
+def _key(label: Any) -> Any:
+    day = moment(label)
+    return label if day is None else ("date", _text(day))
+
+
+def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
+    """What a setting has for each class, None for nothing, and those of its keys that are no class.
+
+    >>> by_label({"a": 2, "c": 5}, np.array(["a", "b"]))
+    ([2, None], ['c'])
+    """
+    values = {_key(label): value for label, value in given.items()}
+    keys = [_key(label) for label in classes]
+    own = set(keys)
+    return [values.get(key) for key in keys], [label for label in given if _key(label) not in own]
+
+
+def check_keys(called: str, given: Any, classes: Array) -> None:
+    """ValueError if a setting by label has a key that is no class."""
+    strange = by_label(given, classes)[1] if isinstance(given, Mapping) else []
+    if strange:
+        raise ValueError(
+            f"{called} has {show_all(strange)}, which no row is labelled: the classes are {show_all(classes)}. "
+            "Correct these keys or leave them out; partial_fit takes those of classes that are to come"
+        )
+
+
+def class_weights(given: Any, classes: Array, mass: Array) -> Array:
+    """What the setting `class_weight` says of each class (k,), of which there are rows of so much weight (k,)."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced":
+        present = mass > 0
+        return np.where(present, mass.sum() / (present.sum() * np.where(present, mass, 1.0)), 1.0)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
+    bad = [f"{show(label)}: {weight!r}" for label, weight in given.items() if not is_number(weight) or weight <= 0]
+    if bad:
+        raise ValueError(f"class_weight must be positive numbers, got {{{', '.join(bad)}}}")
+    return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
+
+
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
     y = column_or_1d(y, warn=True)
@@ -95,6 +186,8 @@ class OneHot:
         """Labels `y` (n,) and their weights, checked; rows of weight zero make no class."""
         y = check_labels(y)
         weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        if weight.shape != y.shape:
+            raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
         classes, codes = np.unique(y[weight != 0], return_inverse=True)
         full = np.full(len(y), -1)
         full[weight != 0] = codes
@@ -126,3 +219,15 @@ class OneHot:
         starts = np.concatenate([[0], np.cumsum(known)])
         shape = (len(self), len(self.classes))
         return sparse.csr_array((self.weight[known], self.codes[known], starts), shape=shape)
+
+
+@dataclass(frozen=True)
+class Reweigh:
+    """Labels with the weights of their classes, as a value that can travel to where the rows are."""
+
+    classes: Array
+    weight: Array  # (k,)
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        Y = Y.onto(self.classes)
+        return replace(Y, weight=Y.weight * self.weight[Y.codes])

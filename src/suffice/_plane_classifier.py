@@ -10,6 +10,7 @@ import numpy as np
 from suffice._answers import LeastCost, OddsAtCosts
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
+from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._vector import Array
 from suffice.encoders import Numbers
@@ -119,7 +120,7 @@ class TangentDiscriminant(Classifier):
             return np.ones(len(s.mass))
         share = np.exp(log_class_prior(s.mass, s.domain.classes, self.class_prior))
         if not share.all():
-            zero = s.domain.classes[share == 0].tolist()
+            zero = show_all(s.domain.classes[share == 0])
             raise ValueError(
                 f"class_prior must be positive: a class that never occurs has no place here, got 0 for {zero}"
             )

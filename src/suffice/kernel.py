@@ -10,8 +10,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from suffice._check import is_number
+from suffice._labels import show_all
 from suffice._memory import free_memory
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
+from suffice.encoders.numbers import check_finite_for
 from suffice.tangent import MinimaxProbabilityMachine
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
@@ -85,23 +88,25 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and weights (n,)."""
         self._check_settings()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        classes = len(np.unique(y))
-        if classes < 2:
-            raise ValueError(f"KernelMPM needs rows of at least two classes, got one class: {np.unique(y).tolist()}")
-        rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
-        self._check_memory(len(rows), classes)
-        gamma = self._resolved_gamma(X, weight)
-        values, vectors = np.linalg.eigh(self._kernel(rows, rows, gamma))
-        kept = values > len(values) * np.finfo(float).eps * max(abs(values).max(), np.finfo(float).tiny)
-        vectors = vectors[:, kept]
-        root = (vectors / np.sqrt(values[kept])) @ vectors.T  # K^(-1/2)
-        machine = MinimaxProbabilityMachine(ridge=self.ridge, multi_class=self.multi_class)
-        self.machine_ = machine.fit(self._kernel(X, rows, gamma) @ root, y, weight)
-        self._rows, self._gamma, self._root = rows, gamma, root
-        return self
+        with all_or_nothing(self):
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+            check_finite_for(self, X)
+            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+            classes = np.unique(y)
+            if len(classes) < 2:
+                raise ValueError(f"KernelMPM needs rows of at least two classes, got one class: {show_all(classes)}")
+            rows = np.unique(X, axis=0)  # so that weight 2 is the row twice
+            self._check_memory(len(rows), len(classes))
+            gamma = self._resolved_gamma(X, weight)
+            values, vectors = np.linalg.eigh(self._kernel(rows, rows, gamma))
+            kept = values > len(values) * np.finfo(float).eps * max(abs(values).max(), np.finfo(float).tiny)
+            vectors = vectors[:, kept]
+            root = (vectors / np.sqrt(values[kept])) @ vectors.T  # K^(-1/2)
+            machine = MinimaxProbabilityMachine(ridge=self.ridge, multi_class=self.multi_class)
+            self.machine_ = machine.fit(self._kernel(X, rows, gamma) @ root, y, weight)
+            self._rows, self._gamma, self._root = rows, gamma, root
+            return self
 
     def _check_settings(self) -> None:
         """Settings that make no sense, before anything is computed."""
@@ -150,7 +155,8 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
 
     def _by_rows(self, method: str, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+        check_finite_for(self, X)
         ask = getattr(self.machine_, method)
         return np.concatenate([ask(self._coordinates(X[at : at + ROWS])) for at in range(0, len(X), ROWS)])
 

@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from suffice._domain import CategoricalFeatures, Features
+from suffice._labels import by_label, show_all
+from suffice._notice import Notice
 from suffice._vector import Array
 
 P = TypeVar("P")
@@ -109,6 +112,23 @@ def gaussian_prior(prior: Any) -> GaussianPrior:
     return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
 
 
+def pseudo_rows(prior: Any, features: Features) -> float:
+    """How many rows a prior counts for; where that depends on the number of categories, in most columns."""
+    if isinstance(prior, Dirichlet) and isinstance(features, CategoricalFeatures):
+        return float(np.median(prior.cell(features.sizes) * features.sizes))
+    return float(max(prior.mean_weight, prior.cov_weight)) if isinstance(prior, GaussianPrior) else 0.0
+
+
+def outweighed(prior: Any, features: Features, weight: Array, called: str) -> tuple[Notice, ...]:
+    """A notice if rows have been given weights so small that all of them together count for less than the prior."""
+    total, n, rows = weight.sum(), len(weight), pseudo_rows(prior, features)
+    if total >= min(rows, n) * (1 - 1e-6):  # few rows are not the fault of the weights
+        return ()
+    said = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
+    advice = f"Weight 1 is one row: scale {called} to sum to the number of rows, {n}, or give a lighter prior"
+    return (Notice(f"{said}. {advice}"),)
+
+
 def _is_default(prior: Any) -> bool:
     return isinstance(prior, str) and prior == "default"
 
@@ -128,16 +148,27 @@ def _weight(value: Any, called: str) -> float:
 
 def _filled(value: Any, d: int, called: str, matrix: bool = False) -> Array:
     value = np.asarray(value, dtype=float)
-    variances = np.diag(value) if value.ndim == 2 else value
-    if not np.isfinite(value).all() or (matrix and (variances < 0).any()):
-        raise ValueError(f"GaussianPrior: {called} must be finite{', with variances of at least 0' * matrix}")
+    if not np.isfinite(value).all():
+        raise ValueError(f"GaussianPrior: {called} must be finite")
+    if value.ndim and value.shape != (d,) and not (matrix and value.shape == (d, d)):
+        raise ValueError(f"GaussianPrior: {called} has shape {value.shape}, but there are {d} features")
     if value.ndim == 2 and not np.allclose(value, value.T):
         raise ValueError(f"GaussianPrior: {called} must be symmetric")
-    if not value.ndim:
-        return np.full(d, float(value))
-    if value.shape != (d,) and not (matrix and value.shape == (d, d)):
-        raise ValueError(f"GaussianPrior: {called} has shape {value.shape}, but there are {d} features")
-    return np.asarray(value)
+    if matrix and not _positive(value):
+        least = np.linalg.eigvalsh(value)[0] if value.ndim == 2 else value.min()
+        what = "eigenvalue" if value.ndim == 2 else "variance"
+        raise ValueError(f"GaussianPrior: {called} must be positive definite, but its least {what} is {least:.3g}")
+    return value if value.ndim else np.full(d, float(value))
+
+
+def _positive(covariance: Array) -> bool:
+    """Whether variances, or a matrix in the units of its variances, are positive."""
+    variances = np.diag(covariance) if covariance.ndim == 2 else covariance
+    if covariance.ndim < 2 or not (variances > 0).all():
+        return bool((variances > 0).all())
+    spread = np.sqrt(variances)
+    rounding = len(spread) * np.finfo(float).eps
+    return bool(np.linalg.eigvalsh(covariance / np.outer(spread, spread))[0] > rounding)
 
 
 def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
@@ -157,13 +188,29 @@ def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
 
 def _given(class_prior: Any, classes: Array) -> Array:
     if isinstance(class_prior, Mapping):
-        missing = [c for c in classes.tolist() if c not in class_prior]
-        if missing:
-            raise ValueError(f"class_prior has no probability for the classes {missing}")
-        class_prior = [class_prior[c] for c in classes.tolist()]
+        return _by_class(class_prior, classes)
     p = np.asarray(class_prior, dtype=float)
     if p.shape != classes.shape:
-        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {classes.tolist()}")
+        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {show_all(classes)}")
+    return _probabilities(p)
+
+
+def _by_class(class_prior: Mapping[Any, Any], classes: Array) -> Array:
+    """The probability of each class; those of classes that are still to come are left out of the whole."""
+    found, to_come = by_label(class_prior, classes)
+    missing = [label for label, p in zip(classes, found, strict=True) if p is None]
+    if missing:
+        raise ValueError(f"class_prior has no probability for the classes {show_all(missing)}")
+    _probabilities(np.asarray(list(class_prior.values()), dtype=float))
+    p = np.asarray(found, dtype=float)
+    if not to_come:
+        return p
+    if not p.any():
+        raise ValueError(f"class_prior is 0 for all classes that have come so far: {show_all(classes)}")
+    return np.asarray(p / p.sum())
+
+
+def _probabilities(p: Array) -> Array:
     if not (p >= 0).all() or not np.isclose(p.sum(), 1.0):
         raise ValueError(f"class_prior must be probabilities that sum to 1, got {p.tolist()}")
     return p

@@ -47,7 +47,7 @@ class Memory(Data):
         self, X: Any, y: Any = None, weight: Any = None, batch_size: int | None = None, target: str | None = None
     ) -> None:
         X, y, weight = _taken_out(X, y, weight, target)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = table(X)
         n = _num_samples(X)
         Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
         if Y is not None and n != len(Y):
@@ -94,6 +94,20 @@ class Memory(Data):
         ends = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * len(order)).astype(int)
         rows = [np.sort(part) for part in np.split(order, ends)]
         return [Memory(_safe_indexing(self.X, part), Y[part], batch_size=self.batch_size) for part in rows]
+
+
+def table(X: Any) -> Any:
+    """What has a shape as it is; nested lists as an array of objects, so that a cell stays what it is beside others.
+
+    >>> table([[1, "a"], [float("nan"), "b"]]).tolist()
+    [[1, 'a'], [nan, 'b']]
+    """
+    if not isinstance(X, list | tuple):
+        return X if hasattr(X, "shape") else np.asarray(X)
+    array = np.array(X, dtype=object)
+    if array.ndim == 1 and len(lengths := {len(row) for row in X if isinstance(row, list | tuple)}) > 1:
+        raise ValueError(f"X has rows of different lengths, from {min(lengths)} to {max(lengths)}: all need as many")
+    return array
 
 
 def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from suffice._domain import CategoricalFeatures, Encoded, Features
-from suffice._labels import kind, missing
+from suffice._labels import kind, missing, moment
 from suffice._vector import Array
+from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 
 
@@ -38,7 +39,7 @@ class Categories(Encoder):
         if frame is not None:
             return coded((_values(column) for column in frame.iter_columns()), names_of(frame))
         array = check_array(
-            X,
+            table(X),
             dtype=None,
             ensure_all_finite=False,
             ensure_min_samples=0,
@@ -50,11 +51,18 @@ class Categories(Encoder):
 
 
 def _values(column: nw.Series[Any]) -> Array:
+    if column.dtype.is_nested():
+        raise TypeError(
+            f"column {column.name!r} holds {column.dtype} values, but a category is one value: make each part a column "
+            "of its own, or convert the column to strings"
+        )
     null = column.is_null().to_numpy()
     if not null.any():
         return np.asarray(column.to_numpy())
-    values = np.full(len(null), None, dtype=object)  # whole numbers stay whole beside a missing one
-    values[~null] = column.drop_nulls().to_numpy()
+    present = np.asarray(column.drop_nulls().to_numpy())
+    dates = present.dtype.kind in "Mm"  # these can be missing; whole numbers would not stay whole beside NaN
+    values = np.full(len(null), "NaT" if dates else None, dtype=present.dtype if dates else object)
+    values[~null] = present
     return values
 
 
@@ -110,10 +118,20 @@ def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
     kinds = {kind(value) for value in present}
     if len(kinds) > 1:
         raise ValueError(f"{called} mixes {' and '.join(sorted(kinds))}; convert it to one type, for example strings")
+    if kinds == {"dates"}:
+        return _encode(np.array([np.datetime64("NaT") if missing(v) else moment(v) for v in values]), called)
     if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
-    ordered = sorted(present)
+    try:
+        ordered = sorted(present)
+    except TypeError as error:
+        raise ValueError(
+            f"{called} holds {kinds.pop()} that cannot be put in order ({error}); convert it to strings"
+        ) from error
     place = np.full(len(index), -1)
     place[[present[value] for value in ordered]] = np.arange(len(ordered))
-    categories = np.array(ordered) if kinds == {"numbers"} else np.array(ordered, dtype=object)
+    if kinds == {"numbers"}:
+        return np.array(ordered), place[codes]
+    categories = np.empty(len(ordered), dtype=object)  # NumPy would take tuples apart
+    categories[:] = ordered
     return categories, place[codes]

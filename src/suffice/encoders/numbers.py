@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from suffice._domain import Encoded, Features
+from suffice._labels import show_all
+from suffice._vector import Array
 from suffice.encoders._base import Encoder, frame_of, names_of
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -41,14 +43,42 @@ class Numbers(Encoder):
         text = [] if frame is None else [column.name for column in frame.iter_columns() if column.dtype in _TEXT]
         if text:
             raise ValueError(
-                f"{self.who} takes numbers, but the columns {text} hold none: encode them, or use CategoricalNB"
+                f"{self.who} takes numbers, but the columns {show_all(text)} hold none: encode them, or use "
+                "CategoricalNB"
             )
         values = check_array(
             X,
             dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if self.missing else True,
+            ensure_all_finite=False,
             ensure_min_samples=0,
             estimator=self.who,
             input_name="X",
         )
-        return Encoded(Features(values.shape[1], None if frame is None else names_of(frame)), values)
+        features = Features(values.shape[1], None if frame is None else names_of(frame))
+        check_finite(values, features, self.who, self.missing)
+        return Encoded(features, values)
+
+
+def check_finite(values: Array, features: Features, who: str, missing: bool = False) -> None:
+    """ValueError if numbers (n, d) are not all finite, but for NaN where it stands for a missing value."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):  # as it mostly is, in one fast pass
+            return
+    infinite = np.flatnonzero(np.isinf(values).any(axis=0))
+    if len(infinite):
+        raise ValueError(
+            f"Input X contains infinity, in {features.listed(infinite)}: {who} takes finite numbers. "
+            "Replace such values, or leave out their rows or columns"
+        )
+    holes = np.flatnonzero(np.isnan(values).any(axis=0))
+    if len(holes) and not missing:
+        raise ValueError(
+            f"Input X contains NaN, in {features.listed(holes)}: {who} takes no missing values. Impute them, leave out "
+            "their rows or columns, or use GaussianNB or CategoricalNB, which take missing values"
+        )
+
+
+def check_finite_for(estimator: Any, X: Array) -> Array:
+    """Rows (n, d) as they are, if an estimator that has read their names can take them."""
+    check_finite(X, Features(X.shape[1], getattr(estimator, "feature_names_in_", None)), type(estimator).__name__)
+    return X

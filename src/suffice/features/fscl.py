@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice._check import COUNT, Rule, check, is_number, one_of
 from suffice._progress import progress
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
+from suffice.encoders.numbers import check_finite_for
 from suffice.features._kernels import compete, nearest
 
 DECAYS = ("exponential", "linear")
@@ -150,12 +152,13 @@ class FSCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             Features.
         """
         check(self, n_clusters=COUNT, epochs=COUNT, decay=one_of(*DECAYS), rate=SHARE)
-        X = self._read(X, reset=True)
-        centers, wins = self._compete(X)
-        labels, squared = nearest(X, centers)
-        self.cluster_centers_, self.counts_ = centers, wins.astype(np.int64) - 1
-        self.labels_, self.inertia_, self.n_iter_ = labels, float(squared.sum()), self.epochs
-        return self
+        with all_or_nothing(self):
+            X = self._read(X, reset=True)
+            centers, wins = self._compete(X)
+            labels, squared = nearest(X, centers)
+            self.cluster_centers_, self.counts_ = centers, wins.astype(np.int64) - 1
+            self.labels_, self.inertia_, self.n_iter_ = labels, float(squared.sum()), self.epochs
+            return self
 
     def _compete(self, X: Array) -> tuple[Array, Array]:
         """The centres (m, d) after all epochs, and their frequencies (m,)."""
@@ -181,7 +184,8 @@ class FSCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return np.asarray(cdist(self._read(X), self.cluster_centers_))
 
     def _read(self, X: Any, reset: bool = False) -> Array:
-        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+        return check_finite_for(self, X)
 
     @property
     def _n_features_out(self) -> int:

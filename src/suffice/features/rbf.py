@@ -12,7 +12,9 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice._check import COUNT, POSITIVE, check
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
+from suffice.encoders.numbers import check_finite_for
 from suffice.features._kernels import nearest
 from suffice.features.fscl import FSCL, distinct_rows
 
@@ -86,15 +88,16 @@ class RBF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Features.
         """
         check(self, n_centers=COUNT, width=POSITIVE)
-        X = self._read(X, reset=True)
-        clusterer = self._clusterer(X)
-        centers = self._given(X.shape[1]) if clusterer is None else _learned(clusterer, X)
-        if self.sigma is not None:
-            sigma = self._given_sigma(len(centers))
-        else:
-            sigma = self.width * (_half_gaps(centers) if clusterer is None else _spread(X, centers))
-        self.centers_, self.sigma_ = centers, sigma
-        return self
+        with all_or_nothing(self):
+            X = self._read(X, reset=True)
+            clusterer = self._clusterer(X)
+            centers = self._given(X.shape[1]) if clusterer is None else _learned(clusterer, X)
+            if self.sigma is not None:
+                sigma = self._given_sigma(len(centers))
+            else:
+                sigma = self.width * (_half_gaps(centers) if clusterer is None else _spread(X, centers))
+            self.centers_, self.sigma_ = centers, sigma
+            return self
 
     def transform(self, X: Any) -> Array:
         """The columns of each row: (n, m)."""
@@ -132,7 +135,8 @@ class RBF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.full(m, sigma)
 
     def _read(self, X: Any, reset: bool = False) -> Array:
-        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
+        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+        return check_finite_for(self, X)
 
     @property
     def _n_features_out(self) -> int:

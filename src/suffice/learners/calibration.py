@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, or_else
+from suffice._labels import show_all
 from suffice._notice import Notice
 from suffice._vector import Array, select
 from suffice.data import Batch, Data
@@ -230,7 +231,7 @@ class RiskCalibration(Iterative):
             rest = yield Ask(data, Observed(share.model))
             whole = rest.onto(whole.domain)
             if not whole.mass.all():
-                unseen = whole.domain.classes[whole.mass == 0].tolist()
+                unseen = show_all(whole.domain.classes[whole.mass == 0])
                 notices = (Notice(f"all rows of the classes {unseen} are held out: lower validation_fraction"),)
         loss = Loss.of(self.costs, len(whole.domain.classes), type(self).__name__)
         model = share.model if held_out is None else share.model.resolve(whole)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from suffice._domain import Domain, Features
-from suffice._labels import positions
+from suffice._labels import positions, show, show_all
 from suffice._vector import Array, Vector
 
 B = TypeVar("B", bound="Sums")
@@ -93,11 +93,11 @@ class Statistics(Vector, Generic[B]):
         """These sums less those of rows that were part of them; ValueError if they cannot have been."""
         strange = gone.domain.classes[positions(gone.domain.classes, self.domain.classes, "class labels") < 0]
         if len(strange):
-            raise ValueError(f"the classes {strange.tolist()} were never learned, so their rows cannot be forgotten")
+            raise ValueError(f"the classes {show_all(strange)} were never learned, so their rows cannot be forgotten")
         before, gone = self.align(gone)
         after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
         if (after.mass < 0).any():
-            short = after.domain.classes[after.mass < 0].tolist()
+            short = show_all(after.domain.classes[after.mass < 0])
             raise ValueError(f"the classes {short} would keep less than no rows: these rows were not all learned")
         if not after.mass.any():
             raise ValueError("no rows would be left; fit anew instead of forgetting everything")
@@ -122,8 +122,8 @@ class Statistics(Vector, Generic[B]):
         return self.domain.label(c)
 
     def __repr__(self) -> str:
-        share = zip(self.domain.classes.tolist(), self.mass.tolist(), strict=True)
-        classes = [f"{c}: {m:g}" for c, m in share]
+        share = zip(self.domain.classes, self.mass.tolist(), strict=True)
+        classes = [f"{c if isinstance(c, str) else show(c)}: {m:g}" for c, m in share]
         listed = ", ".join(classes if len(classes) <= 6 else [*classes[:5], "..."])
         d, k = self.domain.width, len(classes)
         return (

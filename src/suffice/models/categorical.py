@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
-from suffice._labels import OneHot, positions
+from suffice._labels import OneHot, positions, show
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
@@ -49,8 +49,8 @@ class Counts(Sums):
         if (self.table < 0).any():
             c, cell = np.argwhere(self.table < 0)[0]
             j = int(np.searchsorted(features.starts, cell, side="right")) - 1
-            value = features.categories[j].tolist()[cell - features.starts[j]]
-            who = f"{domain.label(int(c))} would keep less than no rows with {value!r} in {domain.name(j)}"
+            value = show(features.categories[j][cell - features.starts[j]])
+            who = f"{domain.label(int(c))} would keep less than no rows with {value} in {domain.name(j)}"
             return f"{who}: these rows were not all learned"
         over = _by_feature(features, self.table) > mass[:, None] * (1 + 1e-6)
         if over.any():

@@ -181,8 +181,11 @@ def check_range(s: Statistics[Moments]) -> None:
 
 def left_out(spread: Array, domain: Domain) -> tuple[Notice, ...]:
     """A notice of the features that do not vary, if there are any."""
-    constant = ", ".join(domain.name(int(j)) for j in np.flatnonzero(spread == 0))
-    return (Notice(f"left out, as it has one value only: {constant}", ConstantColumnWarning),) if constant else ()
+    constant = np.flatnonzero(spread == 0)
+    if not len(constant):
+        return ()
+    said = f"left out, as it has one value only: {domain.features.listed(constant)}"
+    return (Notice(said, ConstantColumnWarning),)
 
 
 def empty(s: Statistics[Moments]) -> Array:
