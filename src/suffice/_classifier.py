@@ -27,7 +27,7 @@ from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.learners import ClosedForm, Fit, Learner, Observed
-from suffice.learners._base import begin
+from suffice.learners._base import begin, require
 from suffice.models import Model, Statistics
 from suffice.models._base import Natural
 from suffice.priors import outweighed
@@ -78,6 +78,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             self._declared = np.empty(0)
             learner = self._learner()
+            require(learner, self._model().unit, *getattr(learner, "needs", ()))
             read = self._read(X, y, sample_weight, reset=True)
             model, data = begin(self._model(), read)
             if hasattr(learner, "close"):

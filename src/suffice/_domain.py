@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice._hash import digest
 from suffice._labels import listed, positions, show, unite
 from suffice._vector import Array
 
@@ -46,6 +47,10 @@ class Features:
         if X.features is not self:
             self.check(X.features)
         return X.values
+
+    def identity(self, values: Array) -> Array:
+        """Numbers (n, d) by which equal rows can be told, however they came to be encoded."""
+        return values
 
 
 def _difference(a: list[str], b: list[str]) -> str:
@@ -98,6 +103,11 @@ class CategoricalFeatures(Features):
         ]
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
+
+    def identity(self, values: Array) -> Array:
+        """A number for each category, which does not depend on the other ones."""
+        digests = [np.append([digest(v) for v in column.tolist()], 0).astype(np.int64) for column in self.categories]
+        return np.column_stack([of[codes] for of, codes in zip(digests, values.T, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 
 from suffice._vector import Array
 
 GOLDEN = 0x9E3779B97F4A7C15
+
+
+def digest(value: object) -> int:
+    """A number of 63 bits for a value of any kind, the same in every process."""
+    return int.from_bytes(blake2b(repr(value).encode(), digest_size=8).digest()) >> 1
 
 
 def row_hash(values: Array, seed: int) -> Array:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from suffice.learners import Fit, Learner, Observed
-from suffice.learners._base import Evaluate, begin
+from suffice.learners import Evaluate, Fit, Learner, Observed, begin
 from suffice.losses import Loss
 
 

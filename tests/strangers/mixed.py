@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded, Features
-from suffice.encoders import Encoder
+from suffice.encoders import Domain, Encoded, Encoder, Features
 from suffice.models import Attempt, Categorical, Density, FullGaussian, Statistics, Sums
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from suffice import ModelClassifier
-from suffice._labels import OneHot
+from suffice.data import OneHot
 from suffice.models import Attempt, Density, Sums
 
 

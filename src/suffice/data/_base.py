@@ -54,7 +54,11 @@ class Data(ABC):
         return Changed(self, Drawn(seed))
 
     def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
-        """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows."""
+        """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows.
+
+        Which rows are drawn depends on their values and the seed alone; equal rows stay together. An engine that can
+        count its rows may draw them otherwise.
+        """
         ends = np.cumsum([0.0, *shares]) / np.sum(shares)
         return [Changed(self, Between(low, high, seed)) for low, high in pairwise(ends)]
 
@@ -131,4 +135,4 @@ class Drawn:
 
 
 def _values(X: Any) -> Array:
-    return X.values if isinstance(X, Encoded) else np.asarray(X)
+    return X.features.identity(X.values) if isinstance(X, Encoded) else np.asarray(X)

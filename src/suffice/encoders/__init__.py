@@ -1,7 +1,8 @@
 """Encoders: from tables as people have them to what a model sums."""
 
+from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
 from suffice.encoders._base import Encoder
 from suffice.encoders.categories import Categories
 from suffice.encoders.numbers import Numbers
 
-__all__ = ["Categories", "Encoder", "Numbers"]
+__all__ = ["CategoricalFeatures", "Categories", "Domain", "Encoded", "Encoder", "Features", "Numbers"]

@@ -1,6 +1,20 @@
 """Learners: ways from data to parameters, each for every model that offers what it asks for."""
 
-from suffice.learners._base import Fit, Learner, Observed
+from suffice.learners._base import (
+    Ask,
+    Course,
+    Evaluate,
+    Fit,
+    Iterative,
+    Learner,
+    Observed,
+    Outcome,
+    Views,
+    begin,
+    require,
+)
+from suffice.learners._descent import Place, Problem, Rate, descend
+from suffice.learners._stopping import Iterate, Watch
 from suffice.learners.calibration import TM, RiskCalibration
 from suffice.learners.closed_form import ClosedForm
 from suffice.learners.frequency import DiscriminativeFrequency
@@ -9,12 +23,26 @@ from suffice.learners.newton import Newton
 
 __all__ = [
     "TM",
+    "Ask",
     "ClosedForm",
+    "Course",
     "DiscriminativeFrequency",
+    "Evaluate",
     "Fit",
     "GradientDescent",
+    "Iterate",
+    "Iterative",
     "Learner",
     "Newton",
     "Observed",
+    "Outcome",
+    "Place",
+    "Problem",
+    "Rate",
     "RiskCalibration",
+    "Views",
+    "Watch",
+    "begin",
+    "descend",
+    "require",
 ]

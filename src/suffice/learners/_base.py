@@ -17,7 +17,7 @@ from suffice._progress import progress
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.losses import Loss, Losses
-from suffice.models import Model, Statistics
+from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Ability, Share
 
 V = TypeVar("V")
@@ -38,9 +38,9 @@ Course = Generator[Ask, Any, V]  # learning as a sequence of sums that are asked
 class Observed:
     """S(X, Y) of a batch: what a data set is asked for first."""
 
-    model: Model[Any, Any]
+    model: AnyModel
 
-    def __call__(self, batch: Batch) -> Statistics[Any]:
+    def __call__(self, batch: Batch) -> AnyStatistics:
         return self.model.statistics(batch.X, batch.Y)
 
 
@@ -55,14 +55,14 @@ class Measured(Vector):
 class Evaluation(Measured):
     """The losses of a model on some rows and the direction S(X, W) that answers them, from one pass."""
 
-    direction: Statistics[Any]
+    direction: AnyStatistics
 
 
 @dataclass(frozen=True)
 class Evaluate:
     """Losses and direction of a batch; all that travels to where the rows are."""
 
-    model: Model[Any, Any]  # resolved
+    model: AnyModel  # resolved
     theta: Any
     classes: Array
     loss: Loss
@@ -77,9 +77,9 @@ class Evaluate:
 class Fit:
     """What learning returns: the resolved model, its parameters, S(X, Y), and how it went."""
 
-    model: Model[Any, Any]
+    model: AnyModel
     parameters: Any
-    statistics: Statistics[Any]
+    statistics: AnyStatistics
     moved: Any = None  # the statistics behind the parameters, where a learner has moved them; a tuple for contests
     history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
     passes: dict[str, list[float]] = field(default_factory=dict)  # of all, with `accepted`
@@ -113,7 +113,7 @@ class Outcome:
         return {name: [v for v, ok in zip(values, kept, strict=True) if ok] for name, values in columns.items()}
 
 
-def begin(model: Model[Any, Any], data: Data) -> tuple[Model[Any, Any], Data]:
+def begin(model: AnyModel, data: Data) -> tuple[AnyModel, Data]:
     """The model with its encoder prepared, and the data encoded once."""
     encoder = model.encoder.prepare(data)
     return replace(model, encoder=encoder), data.map(encoder).persist()
@@ -125,7 +125,7 @@ class Learner(BaseEstimator):
     needs: ClassVar[tuple[type[Ability], ...]] = ()
 
     @abstractmethod
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
+    def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set."""
 
 
@@ -136,17 +136,17 @@ class Iterative(Learner):
     verbose: int
 
     @abstractmethod
-    def check(self, model: Model[Any, Any]) -> None:
+    def check(self, model: AnyModel) -> None:
         """Refuse settings that make no sense."""
 
     @abstractmethod
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Learn one share."""
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
+    def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
-        self.check(model.unit)
         require(self, model.unit, *self.needs)
+        self.check(model.unit)
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         resolved = model.resolve(whole)
@@ -172,7 +172,7 @@ class Iterative(Learner):
         return (Notice(f"{said} {rule}; use another model, or raise max_iter", PoorFitWarning),)
 
 
-def require(learner: Learner, model: Model[Any, Any], *needs: type[Ability]) -> None:
+def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     """TypeError, in one sentence, unless a model has all abilities that a learner needs."""
     missing = [need.words for need in needs if not isinstance(model, need)]
     if missing:
@@ -182,7 +182,7 @@ def require(learner: Learner, model: Model[Any, Any], *needs: type[Ability]) -> 
         )
 
 
-def finish(learner: Learner, model: Model[Any, Any], whole: Statistics[Any], outcomes: Sequence[Outcome]) -> Fit:
+def finish(learner: Learner, model: AnyModel, whole: AnyStatistics, outcomes: Sequence[Outcome]) -> Fit:
     """One fit from the outcomes of all shares, with each complaint made once."""
     moved = tuple(outcome.moved for outcome in outcomes)
     return Fit(
@@ -262,7 +262,7 @@ class Sided:
         return self.f(Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows]))
 
 
-def _sided(share: Share, whole: Statistics[Any]) -> Callable[[Any], Any]:
+def _sided(share: Share, whole: AnyStatistics) -> Callable[[Any], Any]:
     if share.group is None:
         return lambda f: f
     classes, group, sides = whole.domain.classes, share.group, share.whole.domain.classes

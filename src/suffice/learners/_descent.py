@@ -120,6 +120,8 @@ def descend(
         ended = False
         complaints.append(("the objective rose", "lower the rate"))
     best = watch.kept or at
+    if watch.rule.value(best) > watch.first + watch.tol and not complaints:
+        complaints.append(("it ended above its start", "lower the rate, or let stop be 'log-loss'"))
     error = best.losses.means()["error"]
     return Outcome(best.theta, best.point if moves else None, record.passes, ended, error, tuple(complaints))
 

@@ -76,6 +76,9 @@ class SoftErrorRises(Rule):
     def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
         return bool(at.losses.soft_error > before.losses.soft_error)
 
+    def value(self, at: Iterate) -> float:
+        return at.losses.means()["soft_error"]
+
 
 @dataclass(frozen=True)
 class SmallChange(Rule):
@@ -135,6 +138,7 @@ class Watch:
     kept: Iterate | None = None
     last: Iterate | None = None
     value: float = np.inf
+    first: float = np.inf  # what the start had
     since: int = 0
     fall: float = np.inf
 
@@ -147,6 +151,7 @@ class Watch:
             ended = self.rule.ended(before, at, rate / self.first_rate)
         if ended and not self.held_out and isinstance(self.rule, SoftErrorRises):
             return True  # the one before stays
+        self.first = self.rule.value(at) if before is None else self.first
         value = self.rule.value(at) if elsewhere is None else elsewhere
         better = self.kept is None or value < self.value
         if better or (self.rule.keeps_last and not self.held_out):

@@ -18,7 +18,7 @@ from suffice.learners._base import Ask, Course, Evaluate, Iterative, Observed, O
 from suffice.learners._descent import Place, Rate, descend, no_pass
 from suffice.learners._stopping import RULES, STOPS, Calm, Iterate, Settled, Watch
 from suffice.losses import Loss, Losses
-from suffice.models import Joint, Model, Statistics
+from suffice.models import AnyModel, AnyStatistics, Joint
 from suffice.models._base import Share
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
@@ -31,7 +31,7 @@ class Calibration:
 
     model: Any  # resolved
     data: Data
-    whole: Statistics[Any]  # S(X, Y)
+    whole: AnyStatistics  # S(X, Y)
     loss: Loss
     anchor: float = 0.0
     freeze: str = "block"
@@ -67,9 +67,9 @@ class Calibration:
 
     def moved(self, at: Iterate, rate: float) -> Place:
         """A step, but for what it would leave without parameters: the block concerned stays, or everything does."""
-        here: Statistics[Any] = at.point
+        here: AnyStatistics = at.point
         for _ in range(40):
-            new: Statistics[Any] = here + rate * at.direction
+            new: AnyStatistics = here + rate * at.direction
             got = self.model.attempt(new)
             valid = got.valid.leaves()
             if all(np.all(leaf) for leaf in valid):
@@ -186,7 +186,7 @@ class RiskCalibration(Iterative):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - every model can be calibrated
+    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - every model can be calibrated
         """Refuse settings that make no sense."""
         check(
             self,
@@ -249,7 +249,8 @@ class RiskCalibration(Iterative):
     def _descent(self, problem: Calibration, watch: Watch, elsewhere: Any, seed: int, views: Views) -> Course[Outcome]:
         """A descent from one start."""
         start = yield from random_start(problem.model, problem.data, problem.whole, self.init, seed, views)
-        place = Place(start, problem.model.parameters(start))
+        known = start is problem.whole and problem.best is not None
+        place = Place(start, problem.best if known else problem.model.parameters(start))
         adaptive = self.rate == "adaptive"
         rate = Rate(watch.first_rate, adaptive, GROW, momentum=MOMENTUM if adaptive else 0.0)
         if self.batch_size is not None:
@@ -261,8 +262,8 @@ class RiskCalibration(Iterative):
 
 
 def random_start(
-    model: Any, data: Data, whole: Statistics[Any], init: str, seed: int, views: Views
-) -> Course[Statistics[Any]]:
+    model: Any, data: Data, whole: AnyStatistics, init: str, seed: int, views: Views
+) -> Course[AnyStatistics]:
     """The statistics to begin with: those of the data, of a bootstrap sample, or with rows dealt to random classes."""
     if init == "data":
         return whole
@@ -274,11 +275,11 @@ def random_start(
     return dealt_out(whole, dealt)
 
 
-def dealt_out(s: Statistics[Any], dealt: Array) -> Statistics[Any]:
+def dealt_out(s: AnyStatistics, dealt: Array) -> AnyStatistics:
     """Statistics of which every class c gives the share `dealt[b, c]` to class b (k, k)."""
     k = len(s.mass)
     parts = [s.by_class(dealt[b]).regroup(np.full(k, b), s.domain.classes) for b in range(k)]
-    together: Statistics[Any] = sum(parts[1:], parts[0])
+    together: AnyStatistics = sum(parts[1:], parts[0])
     return together
 
 
@@ -332,7 +333,7 @@ class TM(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - it fits every model
+    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - it fits every model
         """Refuse settings that make no sense."""
         check(self, max_iter=COUNT, tol=NOT_NEGATIVE)
 

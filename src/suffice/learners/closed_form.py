@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from suffice.data import Data
 from suffice.learners._base import Fit, Learner, Observed, begin
-from suffice.models import Model, Statistics
+from suffice.models import AnyModel, AnyStatistics
 
 
 class ClosedForm(Learner):
@@ -25,12 +23,12 @@ class ClosedForm(Learner):
            [4.]])
     """
 
-    def learn(self, model: Model[Any, Any], data: Data) -> Fit:
+    def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
         model, data = begin(model, data)
         return self.close(model, data.sum(Observed(model)))
 
-    def close(self, model: Model[Any, Any], s: Statistics[Any]) -> Fit:
+    def close(self, model: AnyModel, s: AnyStatistics) -> Fit:
         """The parameters that statistics S(X, Y) already summed lead to."""
         resolved = model.resolve(s)
         return Fit(resolved, resolved.parameters(s), s, warnings=resolved.remarks())

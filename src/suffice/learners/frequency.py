@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
 from suffice.learners._base import Course, Iterative, Outcome, Views
 from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import RULES, STOPS, Watch
 from suffice.learners.calibration import Calibration
 from suffice.losses import Loss
-from suffice.models import Model, Tabular
+from suffice.models import AnyModel, Tabular
 from suffice.models._base import Share
 
 
@@ -64,7 +62,7 @@ class DiscriminativeFrequency(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - all that it fits are alike
+    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - all that it fits are alike
         """Refuse settings that make no sense."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
 

@@ -15,7 +15,7 @@ from suffice.learners._descent import Place, Rate, descend, no_pass
 from suffice.learners._stopping import RULES, STOPS, Iterate, Watch
 from suffice.learners.calibration import random_start
 from suffice.losses import Loss
-from suffice.models import Curved, Model, Natural, Statistics
+from suffice.models import AnyModel, AnyStatistics, Curved, Natural
 from suffice.models._base import Share
 
 FIRST = 0.1
@@ -27,7 +27,7 @@ class Descent:
 
     model: Any  # resolved, with natural parameters
     data: Data
-    whole: Statistics[Any]
+    whole: AnyStatistics
     start: Any
     l2: float = 0.0
 
@@ -60,7 +60,7 @@ def penalty(l2: float, pulled: Any, eta: Any) -> float:
     return 0.5 * l2 * inner(pulled, eta)
 
 
-def start(model: Any, s: Statistics[Any], init: str) -> Any:
+def start(model: Any, s: AnyStatistics, init: str) -> Any:
     """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
     if init == "zero":
         return model.zero(s)
@@ -136,7 +136,7 @@ class GradientDescent(Iterative):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check(self, model: Model[Any, Any]) -> None:
+    def check(self, model: AnyModel) -> None:
         """Refuse settings that make no sense."""
         check(
             self,

@@ -18,7 +18,7 @@ from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import Iterate, Settled, Watch
 from suffice.learners.gradient import penalty
 from suffice.losses import Loss
-from suffice.models import Curved, Model, Statistics
+from suffice.models import AnyModel, AnyStatistics, Curved
 from suffice.models._base import Share
 
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
@@ -110,7 +110,7 @@ class NewtonDescent:
 
     model: Any  # resolved, with a design
     data: Data
-    whole: Statistics[Any]
+    whole: AnyStatistics
     l2: float
 
     def evaluate(self, place: Place) -> Course[Iterate]:
@@ -222,7 +222,7 @@ class Newton(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: Model[Any, Any]) -> None:  # noqa: ARG002 - all that it fits are alike
+    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - all that it fits are alike
         """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
 

@@ -1,6 +1,19 @@
 """Models: pure families of classifiers, each with its statistics and its closed form."""
 
-from suffice.models._base import Attempt, Curved, DegenerateError, Density, Joint, Model, Natural, Tabular
+from suffice.models._base import (
+    Ability,
+    AnyModel,
+    AnyStatistics,
+    Attempt,
+    Curved,
+    DegenerateError,
+    Density,
+    Joint,
+    Model,
+    Natural,
+    Share,
+    Tabular,
+)
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.contests import Contests
@@ -13,6 +26,9 @@ from suffice.models.planes import TangentPlane
 from suffice.models.softmax import Softmax
 
 __all__ = [
+    "Ability",
+    "AnyModel",
+    "AnyStatistics",
     "Attempt",
     "Categorical",
     "ConstantColumnWarning",
@@ -29,6 +45,7 @@ __all__ = [
     "Moments",
     "Natural",
     "Quadratic",
+    "Share",
     "Slopes",
     "Softmax",
     "Statistics",

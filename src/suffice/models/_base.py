@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -141,6 +141,10 @@ class Density(Model[B, D]):
         return log_class_prior(s.mass, s.domain.classes, self.class_prior)
 
 
+AnyModel: TypeAlias = Model[Any, Any]
+AnyStatistics: TypeAlias = Statistics[Any]
+
+
 class Ability(ABC):
     """What only some models can do; a learner names the abilities that it needs."""
 
@@ -153,7 +157,7 @@ class Joint(Ability):
     words = "a joint likelihood"
 
     @abstractmethod
-    def log_likelihood(self, target: Statistics[Any], best: Any, theta: Any) -> float:
+    def log_likelihood(self, target: AnyStatistics, best: Any, theta: Any) -> float:
         """log p(X, Y) under theta, with the prior's pseudo-rows, up to a constant; `best` is theta(target)."""
 
 
@@ -171,7 +175,7 @@ class Natural(Ability):
         """theta of eta."""
 
     @abstractmethod
-    def gradient(self, s: Statistics[Any], eta: Any) -> Any:
+    def gradient(self, s: AnyStatistics, eta: Any) -> Any:
         """Minus the gradient of the log loss at eta, from s = S(X, Y - P)."""
 
     @abstractmethod
@@ -185,7 +189,7 @@ class Curved(Natural):
     words = "linear scores (LogisticRegression has them)"
 
     @abstractmethod
-    def zero(self, s: Statistics[Any]) -> Any:
+    def zero(self, s: AnyStatistics) -> Any:
         """eta of all classes alike."""
 
     @abstractmethod

@@ -22,9 +22,9 @@ class Sums(Vector, ABC):
 
     counts: ClassVar[tuple[str, ...]] = ()  # the fields that are sums of weights alone
 
-    @abstractmethod
     def onto(self, old: Domain, new: Domain) -> Self:
-        """The same sums on a larger domain: zeros for new classes and categories."""
+        """The same sums on a larger domain: zeros for new classes, and for new categories where there are any."""
+        return self.regroup(positions(old.classes, new.classes), len(new.classes))
 
     @abstractmethod
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:

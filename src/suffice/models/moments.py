@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from suffice._domain import Domain, Features
-from suffice._labels import OneHot, positions
+from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._statistics import Sums, grouped
+from suffice.models._statistics import Sums
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
 NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the sums it was taken from
@@ -72,11 +72,6 @@ class Moments(Sums):
         heavier = abs(self.count) >= abs(other.count)  # whose origin is nearer to the whole
         origin = np.where(heavier, self.origin, other.origin)
         return self.about(origin), other.about(origin)
-
-    def onto(self, old: Domain, new: Domain) -> Self:
-        at, size = positions(old.classes, new.classes), len(new.classes)
-        sums = self.map(lambda value: grouped(value, at, size))
-        return replace(sums, origin=grouped(self.origin, at, size))
 
     def regroup(self, group: Array, size: int) -> Self:
         """Classes added up to groups, each about the origin of its heaviest class; one at a time, to save memory."""
