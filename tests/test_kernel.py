@@ -97,7 +97,7 @@ def test_three_classes_and_weights(rng):
         ({"gamma": -1}, "gamma must be 'scale' or a positive number, got -1"),
         ({"degree": 2.5}, "degree must be a whole number of at least 1, got 2.5"),
         ({"coef0": None}, "coef0 must be a finite number, got None"),
-        ({"max_memory": "1GB"}, "max_memory must be None or a positive number of bytes, got '1GB'"),
+        ({"max_memory": "1GB"}, "max_memory must be None or a positive number, got '1GB'"),
         ({"gamma": "auto"}, "gamma must be 'scale' or a positive number, got 'auto'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md run as they stand, one after the other."""
+"""The examples of README, guide and CONTRIBUTING run as they stand, one after the other."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RECIPES = ["check_model", "check_learner", "check_engine"]
 
 
-def test_the_recipes_run(monkeypatch):
-    recipes = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert [re.findall(r"check_\w+(?=\()", recipe)[0] for recipe in recipes] == [
-        "check_model",
-        "check_learner",
-        "check_engine",
-    ]
-    module = ModuleType("recipes")  # where pickle finds what the recipes define
-    monkeypatch.setitem(sys.modules, "recipes", module)
-    for recipe in recipes:
-        exec(compile(recipe, "CONTRIBUTING.md", "exec"), module.__dict__)  # noqa: S102 - our own text
+def blocks(path):
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/guide.md", "CONTRIBUTING.md"])
+def test_the_examples_run(path, monkeypatch):
+    module = ModuleType("examples")  # where pickle finds what the examples define
+    monkeypatch.setitem(sys.modules, "examples", module)
+    assert blocks(path)
+    for example in blocks(path):
+        exec(compile(example, path, "exec"), module.__dict__)  # noqa: S102 - our own text
+
+
+def test_every_recipe_ends_with_its_check():
+    assert [re.findall(r"check_\w+(?=\()", recipe)[0] for recipe in blocks("CONTRIBUTING.md")] == RECIPES

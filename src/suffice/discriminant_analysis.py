@@ -78,8 +78,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
     References
     ----------
-    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C; its printed density lacks
-    the factor -1/2.
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C.
     """
 
     _family = FullGaussian

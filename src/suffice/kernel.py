@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from suffice._check import is_number
+from suffice._check import COUNT, NUMBER, POSITIVE, check, one_of, or_else
 from suffice._labels import show_all
 from suffice._memory import free_memory
 from suffice._refit import all_or_nothing
@@ -110,14 +110,14 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
 
     def _check_settings(self) -> None:
         """Settings that make no sense, before anything is computed."""
-        if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
-            raise ValueError(f"kernel must be one of {tuple(KERNELS)}, got {self.kernel!r}")
-        if not isinstance(self.degree, int | np.integer) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        if not is_number(self.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
-        if self.max_memory is not None and not (is_number(self.max_memory) and self.max_memory > 0):
-            raise ValueError(f"max_memory must be None or a positive number of bytes, got {self.max_memory!r}")
+        check(
+            self,
+            kernel=one_of(*KERNELS),
+            gamma=or_else("scale", POSITIVE),
+            degree=COUNT,
+            coef0=NUMBER,
+            max_memory=or_else(None, POSITIVE),
+        )
 
     def _check_memory(self, n: int, classes: int) -> None:
         limit = free_memory() if self.max_memory is None else self.max_memory
@@ -134,12 +134,6 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
             mean = np.average(X.mean(axis=1), weights=weight)
             variance = np.average(((X - mean) ** 2).mean(axis=1), weights=weight)
             return float(1.0 / (X.shape[1] * (variance or 1.0)))
-        if (
-            isinstance(self.gamma, bool)
-            or not isinstance(self.gamma, int | float | np.number)
-            or not 0 < self.gamma < np.inf
-        ):
-            raise ValueError(f"gamma must be 'scale' or a positive number, got {self.gamma!r}")
         return float(self.gamma)
 
     def _kernel(self, X: Array, rows: Array, gamma: float) -> Array:

@@ -63,8 +63,7 @@ class LogisticRegression(Classifier):
 
     References
     ----------
-    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A; the printed coefficients
-    have a logarithm too many.
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A.
     """
 
     def __init__(

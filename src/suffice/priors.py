@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from suffice._check import NOT_NEGATIVE, check_value
 from suffice._domain import CategoricalFeatures, Features
 from suffice._labels import by_label, show_all
 from suffice._notice import Notice
@@ -140,9 +141,7 @@ def _typed(prior: Any, kind: type[P]) -> P | None:
 
 
 def _weight(value: Any, called: str) -> float:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{called} must be a finite number of at least 0, got {value!r}")
+    check_value(value, called, NOT_NEGATIVE)
     return float(value)
 
 

@@ -37,8 +37,7 @@ class FisherDiscriminant(TangentDiscriminant):
 
     References
     ----------
-    Martinez-Garcia: thesis on disjoint tangent configurations, 1.1.2 and 2.2.2. In (1.2) the classes are exchanged: w
-    points from the first to the second.
+    Martinez-Garcia: thesis on disjoint tangent configurations, 1.1.2 and 2.2.2.
     """
 
     def _rule(self) -> Rule:
@@ -87,7 +86,7 @@ class MinimaxProbabilityMachine(TangentDiscriminant):
     References
     ----------
     Lanckriet, El Ghaoui, Bhattacharyya, Jordan: A robust minimax approach to classification (2002),
-    doi:10.1162/153244303321897726. Martinez-Garcia: thesis, 1.2.2 and 2.3.2; (1.23) holds for w'(m1 - m2) = 1 only.
+    doi:10.1162/153244303321897726. Martinez-Garcia: thesis, 1.2.2 and 2.3.2.
     """
 
     def _rule(self) -> Rule:
@@ -165,7 +164,7 @@ class LinearBayes(TangentDiscriminant):
     References
     ----------
     Anderson, Bahadur: Classification into two multivariate normal distributions with different covariance matrices
-    (1962), doi:10.1214/aoms/1177704568. Martinez-Garcia: thesis, 1.1.1; (1.11) is right at the best s only.
+    (1962), doi:10.1214/aoms/1177704568. Martinez-Garcia: thesis, 1.1.1.
     """
 
     def _rule(self) -> Rule:

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from suffice._check import SHARE, check_value
 from suffice._vector import Array
 
 ROUNDING = 1e-13  # of the largest score
@@ -16,8 +17,7 @@ ROUNDING = 1e-13  # of the largest score
 
 def level(alpha: float) -> float:
     """A level of significance."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must be a number between 0 and 1 (0.05, say), got {alpha!r}")
+    check_value(alpha, "alpha", SHARE)
     return float(alpha)
 
 

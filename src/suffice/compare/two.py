@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from suffice._check import NUMBER, check_value
 from suffice._vector import Array
 from suffice.compare._result import Test, versus
 from suffice.compare._scores import labels, level, mean, paired, sample, without_rounding
@@ -362,6 +363,5 @@ def _matched_interval(alone_a: int, alone_b: int, n: int, alpha: float) -> tuple
 
 
 def _number(value: Any, called: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
-        raise ValueError(f"{called} must be a finite number, got {value!r}")
+    check_value(value, called, NUMBER)
     return float(value)

@@ -143,7 +143,7 @@ def plot_bound(
     References
     ----------
     Marshall, Olkin: Multivariate Chebyshev inequalities (1960), doi:10.1214/aoms/1177705673. Martinez-Garcia: thesis
-    on disjoint tangent configurations, Figures 1.4 and A.1; Table A.1 prints 94.79 for Phi(sqrt(3)) = 95.84 %.
+    on disjoint tangent configurations, Figures 1.4 and A.1.
     """
     given = np.asarray(distances, dtype=float)
     if given.ndim != 1 or not ((given >= 0) & (given < np.inf)).all():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice._check import Rule, check_value, is_whole
 from suffice.features.fscl import DECAYS, learning_rate
 from suffice.plotting._canvas import CLASSES, FAINT, INK, canvas, dress, finished, literal, style
 from suffice.plotting._populations import (
@@ -185,8 +186,7 @@ def plot_learning_rate(
     ----------
     Martinez-Garcia: thesis on disjoint tangent configurations, Figure C.2; see `suffice.features.fscl.learning_rate`.
     """
-    if isinstance(n_visits, bool) or not isinstance(n_visits, int | np.integer) or n_visits < 2:
-        raise ValueError(f"n_visits must be a whole number of at least 2, got {n_visits!r}")
+    check_value(n_visits, "n_visits", Rule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2"))
     if not 0 < initial <= 1:
         raise ValueError(f"initial must be above 0 and at most 1, got {initial!r}")
     figure, axes = canvas(ax)
