@@ -23,7 +23,7 @@ from suffice.tangent import (
     ScatterDiscriminant,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CategoricalNB",

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
 from suffice import LogisticRegression
-from suffice.learners import ClosedForm
+from suffice.learners import ClosedForm, RiskCalibration
 from tests.samples import IRIS, WINE, loss
 
 DIGITS = load_digits(return_X_y=True)
@@ -31,3 +31,11 @@ def test_pairs_tell_probabilities_as_all_at_once_do(data, most, learner):
     pairs = LogisticRegression(learner=learner, multi_class="ovo").fit(*data)
     assert loss(pairs, *data) < most
     assert loss(pairs, *data) == pytest.approx(loss(together, *data), abs=0.05)
+
+
+def test_contests_whose_statistics_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr("suffice.models.contests.free_memory", lambda: 1e4)
+    learner = RiskCalibration(max_iter=2)
+    with pytest.raises(MemoryError, match="3 pairs of classes would keep about .* use multi_class='ovr'"):
+        LogisticRegression(multi_class="ovo", learner=learner).fit(*IRIS)
+    LogisticRegression(multi_class="ovo", learner=ClosedForm()).fit(*IRIS)  # which keeps statistics by class

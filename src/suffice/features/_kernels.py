@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def compete(X: Array, order: Array, rates: Array, centers: Array, wins: Array) -> None:
     """Each row in turn pulls the centre of least wins x distance; `centers` (d, m) and `wins` (m,) change in place."""
     d, m = centers.shape  # by feature, so that the loop over centres is one of vector instructions
@@ -31,7 +31,7 @@ def compete(X: Array, order: Array, rates: Array, centers: Array, wins: Array) -
         wins[winner] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest(X: Array, centers: Array) -> tuple[Array, Array]:
     """The centre (m, d) that each row is nearest to, the first of several, and the squared distance: (n,), (n,)."""
     n, d = X.shape

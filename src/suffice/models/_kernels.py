@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
     """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over the entries that are there: (n, k)."""
     n, d = X.shape
@@ -26,7 +26,7 @@ def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array,
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> Array:
     """sum_j log_probability[offsets[j] + codes[i, j]] over the entries with a code: (n, k)."""
     n, d = codes.shape
@@ -41,7 +41,7 @@ def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> A
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
 
@@ -70,7 +70,7 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tupl
     return sums[0], sums[1], sums[2]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, Array]:
     """`class_moments` for signed weights of every row in every class (n, k)."""
     n, d = X.shape
@@ -88,7 +88,7 @@ def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, A
     return count, first, second
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
     """sum_i W[i, c] for every cell offsets[j] + codes[i, j]: (size, k)."""
     n, d = codes.shape
@@ -102,7 +102,7 @@ def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight: Array, k: int) -> Array:
     """`table_sums` for weights that are zero but in one column a row: (size, k)."""
     n, d = codes.shape
