@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,6 +21,8 @@ from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Ability, Share
 
 V = TypeVar("V")
+Seed: TypeAlias = int | np.random.RandomState | None
+Question: TypeAlias = Callable[[Batch], object]  # whose answers for batches add up
 ROUNDING = 1e-9  # of an error
 
 
@@ -28,7 +30,7 @@ class Ask(NamedTuple):
     """A sum over a data set that somebody waits for."""
 
     data: Data
-    f: Callable[[Batch], Any]
+    f: Question
 
 
 Course = Generator[Ask, Any, V]  # learning as a sequence of sums that are asked for, each answered before the next
@@ -63,7 +65,7 @@ class Evaluate:
     """Losses and direction of a batch; all that travels to where the rows are."""
 
     model: AnyModel  # resolved
-    theta: Any
+    theta: object
     classes: Array
     loss: Loss
     only_adds: bool = False  # whether negative weights are dropped
@@ -80,7 +82,8 @@ class Fit:
     model: AnyModel
     parameters: Any
     statistics: AnyStatistics
-    moved: Any = None  # the statistics behind the parameters, where a learner has moved them; a tuple for contests
+    # the statistics behind the parameters, where a learner has moved them; a tuple for contests
+    moved: AnyStatistics | tuple[Any, ...] | None = None
     history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
     passes: dict[str, list[float]] = field(default_factory=dict)  # of all, with `accepted`
     n_iter: int = 1
@@ -92,8 +95,8 @@ class Fit:
 class Outcome:
     """What came of one course of learning."""
 
-    theta: Any
-    moved: Any
+    theta: object
+    moved: AnyStatistics | None
     passes: dict[str, list[float]]
     converged: bool
     error: float  # on the training rows
@@ -225,9 +228,9 @@ class Views:
 
     def __init__(self, data: Data) -> None:
         self.data = data
-        self._made: dict[Any, Any] = {}
+        self._made: dict[Hashable, Any] = {}
 
-    def _once(self, key: Any, make: Callable[[], V]) -> V:
+    def _once(self, key: Hashable, make: Callable[[], V]) -> V:
         if key not in self._made:
             self._made[key] = make()
         made: V = self._made[key]
@@ -250,19 +253,19 @@ class Views:
 class Sided:
     """f of the rows of a contest, whose labels are its sides."""
 
-    f: Callable[[Batch], Any]
+    f: Question
     classes: Array  # (k,) of the data
     group: Array  # (k,) of 0, 1 and -1
     sides: Array  # (2,)
 
-    def __call__(self, batch: Batch) -> Any:
+    def __call__(self, batch: Batch) -> object:
         codes = np.append(self.group, -1)[batch.Y.onto(self.classes).codes]
         Y = OneHot(self.sides, codes, batch.Y.weight)
         rows = np.flatnonzero(codes >= 0)
         return self.f(Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows]))
 
 
-def _sided(share: Share, whole: AnyStatistics) -> Callable[[Any], Any]:
+def _sided(share: Share, whole: AnyStatistics) -> Callable[[Question], Question]:
     if share.group is None:
         return lambda f: f
     classes, group, sides = whole.domain.classes, share.group, share.whole.domain.classes
@@ -271,27 +274,27 @@ def _sided(share: Share, whole: AnyStatistics) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Answers(Vector):
-    each: tuple[Any, ...]
+    each: tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class _Several:
     """Several functions of a batch at once."""
 
-    fs: tuple[Callable[[Batch], Any], ...]
+    fs: tuple[Question, ...]
 
     def __call__(self, batch: Batch) -> _Answers:
         return _Answers(tuple(f(batch) for f in self.fs))
 
 
 def together(
-    courses: Sequence[Course[V]], sided: Sequence[Callable[[Any], Any]], show: Callable[[str], None]
+    courses: Sequence[Course[V]], sided: Sequence[Callable[[Question], Question]], show: Callable[[str], None]
 ) -> list[V]:
     """Run courses side by side: what they ask of the same data at the same time is answered by one read."""
     waiting: dict[int, Ask] = {}
     ended: dict[int, V] = {}
 
-    def go_on(i: int, answer: Any) -> None:
+    def go_on(i: int, answer: object) -> None:
         try:
             waiting[i] = courses[i].send(answer)
         except StopIteration as end:

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from suffice._vector import Vector
 from suffice.learners._base import Course, Outcome, V
-from suffice.learners._stopping import Iterate, Settled, Watch
+from suffice.learners._stopping import AnyIterate, Iterate, Settled, Watch
+from suffice.models import AnyStatistics
 
+P = TypeVar("P", bound=Vector)  # points
+G = TypeVar("G", bound=Vector)  # directions
+Elsewhere: TypeAlias = Callable[[object], Course[float]]  # the loss of parameters on other rows
 SHRINK = 0.4  # of an adaptive rate after a step that had to be taken back
 LEAST = 1e-10  # a rate below this goes nowhere
 
 
-class Place(NamedTuple):
+class Place(NamedTuple, Generic[P]):
     """Where a step leads: a point, and its parameters."""
 
-    point: Any
-    theta: Any
+    point: P
+    theta: object
 
 
-class Problem(Protocol):
+class Problem(Protocol[P, G]):
     """What is descended: how a place does, and where a step of some rate leads."""
 
-    def evaluate(self, place: Place) -> Course[Iterate]:
+    def evaluate(self, place: Place[P]) -> Course[Iterate[P, G]]:
         """One pass over the data."""
         ...
 
-    def step(self, at: Iterate, rate: float) -> Course[Place]:
+    def step(self, at: Iterate[P, G], rate: float) -> Course[Place[P]]:
         """The next place."""
         ...
 
@@ -68,7 +73,7 @@ class Record:
         }
     )
 
-    def add(self, at: Iterate, rate: float, accepted: bool) -> None:
+    def add(self, at: AnyIterate, rate: float, accepted: bool) -> None:
         """One more pass."""
         row = {**at.losses.means(), "objective": at.objective, "rate": rate, "accepted": accepted}
         for name, value in row.items():
@@ -76,12 +81,12 @@ class Record:
 
 
 def descend(
-    problem: Problem,
-    start: Place,
+    problem: Problem[P, G],
+    start: Place[P],
     rate: Rate,
     watch: Watch,
     max_iter: int,
-    elsewhere: Callable[[Any], Course[float]] | None = None,
+    elsewhere: Elsewhere | None = None,
     moves: bool = False,
     if_stuck: str = "lower the rate, or standardise the features",
 ) -> Course[Outcome]:
@@ -123,11 +128,12 @@ def descend(
     if watch.rule.value(best) > watch.first + watch.tol and not complaints:
         complaints.append(("it ended above its start", "lower the rate, or let stop be 'log-loss'"))
     error = best.losses.means()["error"]
-    return Outcome(best.theta, best.point if moves else None, record.passes, ended, error, tuple(complaints))
+    moved = cast(AnyStatistics, best.point) if moves else None
+    return Outcome(best.theta, moved, record.passes, ended, error, tuple(complaints))
 
 
-def _pushed(at: Iterate, before: Any, weight: float) -> Iterate:
+def _pushed(at: Iterate[P, G], before: P | None, weight: float) -> Iterate[P, G]:
     """An iterate whose direction goes on where the last step went."""
     if before is None or not weight:
         return at
-    return replace(at, direction=at.direction + weight * (at.point - before))
+    return replace(at, direction=at.direction + weight * cast(G, at.point - before))

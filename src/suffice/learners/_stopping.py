@@ -5,26 +5,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from suffice._vector import Vector, total
+from suffice._vector import Array, Vector, total
 from suffice.losses import Losses
 
+P_co = TypeVar("P_co", bound=Vector, covariant=True)  # points
+G_co = TypeVar("G_co", bound=Vector, covariant=True)  # directions
 PATIENCE = 5  # iterations without a better log loss on held-out rows
 
 
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class Iterate(Generic[P_co, G_co]):
     """A point of the descent: its parameters, its losses and direction from one pass, and the objective."""
 
-    point: Any
-    theta: Any
+    point: P_co
+    theta: object
     losses: Losses
-    direction: Any
+    direction: G_co
     objective: float
-    cache: dict[str, Any] = field(default_factory=dict)  # what a step has worked out, for shorter ones from here
+    cache: dict[str, Array] = field(default_factory=dict)  # what a step has worked out, for shorter ones from here
+
+
+AnyIterate: TypeAlias = Iterate[Vector, Vector]
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,10 @@ class Rule(ABC):
     patient: ClassVar[bool] = False  # whether it may rise for a while
 
     @abstractmethod
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
         """Whether this iterate is the last; `pace` is the rate as a share of the first one."""
 
-    def value(self, at: Iterate) -> float:
+    def value(self, at: AnyIterate) -> float:
         """What the kept iterate has least of."""
         return at.objective
 
@@ -51,7 +56,7 @@ class Settled(Rule):
     settles: ClassVar[bool] = True
     tol: float = 1e-4
 
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
         return not before.objective - at.objective > self.tol * min(1.0, pace)  # a short step changes little
 
 
@@ -63,7 +68,7 @@ class Calm(Rule):
     patient: ClassVar[bool] = True
     tol: float = 1e-4
 
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:  # noqa: ARG002 - steps get short by plan
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - steps get short by plan
         return abs(before.objective - at.objective) <= self.tol
 
 
@@ -73,10 +78,10 @@ class SoftErrorRises(Rule):
 
     keeps_last: ClassVar[bool] = True
 
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
         return bool(at.losses.soft_error > before.losses.soft_error)
 
-    def value(self, at: Iterate) -> float:
+    def value(self, at: AnyIterate) -> float:
         return at.losses.means()["soft_error"]
 
 
@@ -88,7 +93,7 @@ class SmallChange(Rule):
     settles: ClassVar[bool] = True
     tol: float = 1e-4
 
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
         return relative_change(before.point, at.point) <= self.tol
 
 
@@ -98,7 +103,7 @@ class Never(Rule):
 
     keeps_last: ClassVar[bool] = True
 
-    def ended(self, before: Iterate, at: Iterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
         return False
 
 
@@ -108,7 +113,7 @@ class LeastError(Never):
 
     keeps_last: ClassVar[bool] = False
 
-    def value(self, at: Iterate) -> float:
+    def value(self, at: AnyIterate) -> float:
         return at.losses.means()["error"]
 
 
@@ -135,14 +140,14 @@ class Watch:
     tol: float
     first_rate: float = 1.0
     held_out: bool = False  # whether iterates are judged by their loss on other rows, of which the least is kept
-    kept: Iterate | None = None
-    last: Iterate | None = None
+    kept: AnyIterate | None = None
+    last: AnyIterate | None = None
     value: float = np.inf
     first: float = np.inf  # what the start had
     since: int = 0
     fall: float = np.inf
 
-    def see(self, at: Iterate, rate: float, elsewhere: float | None = None) -> bool:
+    def see(self, at: AnyIterate, rate: float, elsewhere: float | None = None) -> bool:
         """Take notice of an iterate, with its loss on other rows if it is judged by that; whether it is the last."""
         before, self.last = self.last, at
         ended = False

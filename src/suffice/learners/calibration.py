@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, or_else
@@ -14,13 +14,14 @@ from suffice._labels import show_all
 from suffice._notice import Notice
 from suffice._vector import Array, select
 from suffice.data import Batch, Data
-from suffice.learners._base import Ask, Course, Evaluate, Iterative, Observed, Outcome, Views
-from suffice.learners._descent import Place, Rate, descend, no_pass
+from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Observed, Outcome, Seed, Views
+from suffice.learners._descent import Elsewhere, Place, Rate, descend, no_pass
 from suffice.learners._stopping import RULES, STOPS, Calm, Iterate, Settled, Watch
 from suffice.losses import Loss, Losses
-from suffice.models import AnyModel, AnyStatistics, Joint
+from suffice.models import AnyModel, AnyStatistics, Joint, Sums
 from suffice.models._base import Share
 
+Summed: TypeAlias = Iterate[AnyStatistics, AnyStatistics]
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
 
@@ -29,24 +30,24 @@ GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixe
 class Calibration:
     """Descent in the space of statistics: s <- s + rate (S(X, W) + anchor (S(X, Y) - s)), theta(s) in closed form."""
 
-    model: Any  # resolved
+    model: AnyModel  # resolved
     data: Data
     whole: AnyStatistics  # S(X, Y)
     loss: Loss
     anchor: float = 0.0
     freeze: str = "block"
     only_adds: bool = False
-    best: Any = None  # theta(whole), where there is an anchor
+    best: object = None  # theta(whole), where there is an anchor
 
-    def evaluate(self, place: Place) -> Course[Iterate]:
+    def evaluate(self, place: Place[AnyStatistics]) -> Course[Summed]:
         """Losses, direction and objective, in one pass."""
         return (yield from self.evaluate_on(self.data, place))
 
-    def evaluate_on(self, data: Data, place: Place) -> Course[Iterate]:
+    def evaluate_on(self, data: Data, place: Place[AnyStatistics]) -> Course[Summed]:
         """Losses, direction and objective from one pass over some rows; the direction is scaled up to all."""
         s, theta = place
         classes = self.whole.domain.classes
-        got = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
+        got: Evaluation = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
         direction = got.direction
         if data is not self.data:
             direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
@@ -54,22 +55,22 @@ class Calibration:
             direction = direction + self.anchor * (self.whole - s)
         return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses))
 
-    def objective(self, theta: Any, losses: Losses) -> float:
+    def objective(self, theta: object, losses: Losses) -> float:
         """Log loss plus anchor times negative joint log-likelihood, per row."""
         value = losses.means()[self.loss.judge]
         if not self.anchor:
             return value
-        likelihood: float = self.model.log_likelihood(self.whole, self.best, theta)
+        likelihood = cast(Joint[Sums, object], self.model).log_likelihood(self.whole, self.best, theta)
         return value - self.anchor * likelihood / float(self.whole.mass.sum())
 
-    def step(self, at: Iterate, rate: float) -> Course[Place]:
+    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
         return no_pass(self.moved(at, rate))
 
-    def moved(self, at: Iterate, rate: float) -> Place:
+    def moved(self, at: Summed, rate: float) -> Place[AnyStatistics]:
         """A step, but for what it would leave without parameters: the block concerned stays, or everything does."""
-        here: AnyStatistics = at.point
+        here = at.point
         for _ in range(40):
-            new: AnyStatistics = here + rate * at.direction
+            new = here + rate * at.direction
             got = self.model.attempt(new)
             valid = got.valid.leaves()
             if all(np.all(leaf) for leaf in valid):
@@ -89,7 +90,7 @@ class Minibatches(Calibration):
 
     pieces: tuple[Data, ...] = ()
 
-    def step(self, at: Iterate, rate: float) -> Course[Place]:
+    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
         place = Place(at.point, at.theta)
         for piece in self.pieces:
             place = self.moved((yield from self.evaluate_on(piece, place)), rate)
@@ -168,8 +169,8 @@ class RiskCalibration(Iterative):
         validation_fraction: float | None = None,
         n_init: int = 1,
         tol: float = 1e-4,
-        costs: Any = None,
-        random_state: Any = None,
+        costs: ArrayLike | None = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.rate = rate
@@ -216,7 +217,9 @@ class RiskCalibration(Iterative):
         best = min(outcomes, key=lambda pair: pair[0])[1]
         return replace(best, notices=notices)
 
-    def _problem(self, share: Share, views: Views, rng: Any) -> Course[tuple[Calibration, Any, tuple[Notice, ...]]]:
+    def _problem(
+        self, share: Share, views: Views, rng: np.random.RandomState
+    ) -> Course[tuple[Calibration, Elsewhere | None, tuple[Notice, ...]]]:
         """What to descend, the loss on held-out rows if there are any, and what there is to say of these."""
         data, whole, held_out = views.data, share.whole, None
         notices: tuple[Notice, ...] = ()
@@ -228,7 +231,7 @@ class RiskCalibration(Iterative):
             held, learned = (yield Ask(held_out, _rows)), (yield Ask(data, _rows))
             if not held or not learned:
                 raise ValueError(f"validation_fraction={self.validation_fraction} leaves no rows on one side")
-            rest = yield Ask(data, Observed(share.model))
+            rest: AnyStatistics = yield Ask(data, Observed(share.model))
             whole = rest.onto(whole.domain)
             if not whole.mass.all():
                 unseen = show_all(whole.domain.classes[whole.mass == 0])
@@ -246,7 +249,9 @@ class RiskCalibration(Iterative):
         rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
         return Watch(rule, self.tol, first, held_out)
 
-    def _descent(self, problem: Calibration, watch: Watch, elsewhere: Any, seed: int, views: Views) -> Course[Outcome]:
+    def _descent(
+        self, problem: Calibration, watch: Watch, elsewhere: Elsewhere | None, seed: int, views: Views
+    ) -> Course[Outcome]:
         """A descent from one start."""
         start = yield from random_start(problem.model, problem.data, problem.whole, self.init, seed, views)
         known = start is problem.whole and problem.best is not None
@@ -254,7 +259,7 @@ class RiskCalibration(Iterative):
         adaptive = self.rate == "adaptive"
         rate = Rate(watch.first_rate, adaptive, GROW, momentum=MOMENTUM if adaptive else 0.0)
         if self.batch_size is not None:
-            rows = yield Ask(problem.data, _rows)
+            rows: int = yield Ask(problem.data, _rows)
             pieces = views.pieces(problem.data, -(-rows // self.batch_size), seed)
             rate = Rate(watch.first_rate, falling=True)
             problem = Minibatches(**vars(problem), pieces=tuple(pieces))
@@ -262,13 +267,13 @@ class RiskCalibration(Iterative):
 
 
 def random_start(
-    model: Any, data: Data, whole: AnyStatistics, init: str, seed: int, views: Views
+    model: AnyModel, data: Data, whole: AnyStatistics, init: str, seed: int, views: Views
 ) -> Course[AnyStatistics]:
     """The statistics to begin with: those of the data, of a bootstrap sample, or with rows dealt to random classes."""
     if init == "data":
         return whole
     if init == "bootstrap":
-        drawn = yield Ask(views.resample(data, seed), Observed(model))
+        drawn: AnyStatistics = yield Ask(views.resample(data, seed), Observed(model))
         return select(model.attempt(drawn).valid, drawn, whole)
     k = len(whole.mass)
     dealt: Array = np.random.default_rng(seed).dirichlet(np.ones(k), size=k).T  # where the rows of each class go
@@ -287,11 +292,11 @@ def _rows(batch: Batch) -> int:
     return len(batch.Y)
 
 
-def _log_loss_on(problem: Calibration, rows: Data) -> Callable[[Any], Course[float]]:
+def _log_loss_on(problem: Calibration, rows: Data) -> Elsewhere:
     """The log loss of parameters on other rows."""
 
-    def value(theta: Any) -> Course[float]:
-        got = yield Ask(rows, Evaluate(problem.model, theta, problem.whole.domain.classes, problem.loss))
+    def value(theta: object) -> Course[float]:
+        got: Evaluation = yield Ask(rows, Evaluate(problem.model, theta, problem.whole.domain.classes, problem.loss))
         return float(got.losses.means()["log_loss"])
 
     return value

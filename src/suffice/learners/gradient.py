@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, cast
 
 from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
-from suffice._vector import inner
+from suffice._vector import Vector, inner
 from suffice.data import Data
-from suffice.learners._base import Ask, Course, Evaluate, Iterative, Outcome, Views, require
+from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Outcome, Seed, Views, require
 from suffice.learners._descent import Place, Rate, descend, no_pass
-from suffice.learners._stopping import RULES, STOPS, Iterate, Watch
+from suffice.learners._stopping import RULES, STOPS, AnyIterate, Iterate, Watch
 from suffice.learners.calibration import random_start
 from suffice.losses import Loss
-from suffice.models import AnyModel, AnyStatistics, Curved, Natural
-from suffice.models._base import Share
+from suffice.models import AnyModel, AnyStatistics, Curved, Natural, Sums
+from suffice.models._base import NaturalModel, Share
 
+Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
 FIRST = 0.1
 
 
@@ -25,28 +26,28 @@ FIRST = 0.1
 class Descent:
     """eta <- feasible(eta + rate / n (gradient - l2 penalised)), where the gradient is read off S(X, Y - P)."""
 
-    model: Any  # resolved, with natural parameters
+    model: Descended  # resolved
     data: Data
     whole: AnyStatistics
-    start: Any
+    start: Vector
     l2: float = 0.0
 
-    def place(self, eta: Any) -> Place:
+    def place(self, eta: Vector) -> Place[Vector]:
         """A point with its parameters."""
         return Place(eta, self.model.from_natural(eta))
 
-    def evaluate(self, place: Place) -> Course[Iterate]:
+    def evaluate(self, place: Place[Vector]) -> Course[AnyIterate]:
         eta, theta = place
         loss = Loss.equal(len(self.whole.mass))
-        got = yield Ask(self.data, Evaluate(self.model, theta, self.whole.domain.classes, loss))
+        got: Evaluation = yield Ask(self.data, Evaluate(self.model, theta, self.whole.domain.classes, loss))
         direction, objective = self.model.gradient(got.direction, eta), got.losses.means()["log_loss"]
         if self.l2:
-            pulled = self.model.penalised(eta)
+            pulled = _curved(self.model).penalised(eta)
             direction = direction - self.l2 * pulled
             objective += penalty(self.l2, pulled, eta) / self.mass
         return Iterate(eta, theta, got.losses, direction, objective)
 
-    def step(self, at: Iterate, rate: float) -> Course[Place]:
+    def step(self, at: AnyIterate, rate: float) -> Course[Place[Vector]]:
         return no_pass(self.place(self.model.feasible(at.point + (rate / self.mass) * at.direction, self.start)))
 
     @property
@@ -55,19 +56,24 @@ class Descent:
         return float(self.whole.mass.sum())
 
 
-def penalty(l2: float, pulled: Any, eta: Any) -> float:
+def penalty(l2: float, pulled: Vector, eta: Vector) -> float:
     """1/2 l2 sum_j (sd_j w_j)^2, for what a model says is penalised of its natural parameters."""
     return 0.5 * l2 * inner(pulled, eta)
 
 
-def start(model: Any, s: AnyStatistics, init: str) -> Any:
+def start(model: Descended, s: AnyStatistics, init: str) -> Vector:
     """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
     if init == "zero":
-        return model.zero(s)
+        return _curved(model).zero(s)
     got = model.attempt(s)
     if got.problem is not None and isinstance(model, Curved):
-        return model.zero(s)
+        return _curved(model).zero(s)
     return model.natural(model.parameters(s))
+
+
+def _curved(model: Descended) -> Curved[Sums, object, Vector]:
+    """A model that `check` has required to have linear scores."""
+    return cast(Curved[Sums, object, Vector], model)
 
 
 class GradientDescent(Iterative):
@@ -124,7 +130,7 @@ class GradientDescent(Iterative):
         l2: float = 0.0,
         init: str = "data",
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.rate = rate
@@ -152,7 +158,7 @@ class GradientDescent(Iterative):
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Descend the log loss of one share."""
-        model, whole, s = share.model, share.whole, share.whole
+        model, whole, s = cast(Descended, share.model), share.whole, share.whole
         if self.init == "random":
             seed = check_random_state(self.random_state).randint(2**31)
             s = yield from random_start(model, views.data, whole, "random", seed, views)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
 from scipy import linalg
@@ -18,9 +18,10 @@ from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import Iterate, Settled, Watch
 from suffice.learners.gradient import penalty
 from suffice.losses import Loss
-from suffice.models import AnyModel, AnyStatistics, Curved
-from suffice.models._base import Share
+from suffice.models import AnyModel, AnyStatistics, Curved, Slopes, Sums
+from suffice.models._base import CurvedModel, Share
 
+Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
 SEPARATED = 1e-3  # log loss per row, without a mistake, below which unpenalised coefficients head for infinity
 
@@ -40,8 +41,8 @@ class _EvaluateCurved:
     H[a, b] = D' diag(p_a (1(a = b) - p_b)) D
     """
 
-    model: Any
-    theta: Any
+    model: Scored
+    theta: object
     classes: Array
     whole: bool
 
@@ -66,8 +67,8 @@ class _EvaluateCurved:
 class _Curvature:
     """The product of the curvature with slopes V (k, d + 1), summed over a batch."""
 
-    model: Any
-    theta: Any
+    model: Scored
+    theta: object
     classes: Array
     V: Array
 
@@ -108,17 +109,17 @@ def _dense_step(gradient: Array, curvature: Array) -> Array:
 class NewtonDescent:
     """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
 
-    model: Any  # resolved, with a design
+    model: Scored  # resolved
     data: Data
     whole: AnyStatistics
     l2: float
 
-    def evaluate(self, place: Place) -> Course[Iterate]:
+    def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, _Curved]]:
         """Losses, and as direction the gradient and the curvature, from one pass."""
         eta, theta = place
         classes, width = self.whole.domain.classes, self.whole.domain.width
         dense = (len(classes) - 1) * (width + 1) <= DENSE
-        got = yield Ask(self.data, _EvaluateCurved(self.model, theta, classes, dense))
+        got: _Curved = yield Ask(self.data, _EvaluateCurved(self.model, theta, classes, dense))
         pulled = self.model.penalised(eta)
         diagonal = np.einsum("ijij->ij", got.curvature) if dense else got.curvature
         diagonal += self._ridge(eta)
@@ -127,10 +128,10 @@ class NewtonDescent:
         direction = replace(got, gradient=got.gradient - self.l2 * _flat(pulled))
         return Iterate(eta, theta, got.losses, direction, objective)
 
-    def _ridge(self, eta: Any) -> Array:
+    def _ridge(self, eta: Slopes) -> Array:
         return self.l2 * _flat(self.model.penalised(eta.map(np.ones_like)))
 
-    def step(self, at: Iterate, rate: float) -> Course[Place]:
+    def step(self, at: Iterate[Slopes, _Curved], rate: float) -> Course[Place[Slopes]]:
         """The Newton step, shortened; the equations are solved once for all lengths that are tried."""
         eta = at.point
         if "solved" not in at.cache:
@@ -139,7 +140,7 @@ class NewtonDescent:
         eta = eta + type(eta)(step[:, 0], step[:, 1:])
         return Place(eta, self.model.from_natural(eta))
 
-    def _solved(self, at: Iterate) -> Course[Array]:
+    def _solved(self, at: Iterate[Slopes, _Curved]) -> Course[Array]:
         got, shape = at.direction, at.direction.gradient.shape
         if got.curvature.ndim == 4:
             return _dense_step(got.gradient, got.curvature)
@@ -148,7 +149,7 @@ class NewtonDescent:
 
         def product(v: Array) -> Course[Array]:
             f = _Curvature(self.model, at.theta, self.whole.domain.classes, v.reshape(shape))
-            summed = yield Ask(self.data, f)
+            summed: Array = yield Ask(self.data, f)
             return np.asarray(summed.ravel() + ridge * v)
 
         return (yield from conjugate_gradients(product, got.gradient.ravel(), scale)).reshape(shape)
@@ -176,7 +177,7 @@ def conjugate_gradients(
     return x
 
 
-def _flat(eta: Any) -> Array:
+def _flat(eta: Slopes) -> Array:
     return np.column_stack([eta.intercept, eta.coef])
 
 
@@ -228,7 +229,7 @@ class Newton(Iterative):
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Minimise the penalised log loss of one share."""
-        model, whole = share.model, share.whole
+        model, whole = cast(Scored, share.model), share.whole
         problem = NewtonDescent(model, views.data, whole, self.l2)
         rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
         eta = model.zero(whole)  # never the closed form: on wide or correlated data it is far beyond the optimum

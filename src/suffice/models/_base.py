@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._notice import Notice
-from suffice._vector import Array
+from suffice._vector import Array, Vector
 from suffice.encoders import Encoder, Numbers
 from suffice.models._statistics import B, Statistics
 from suffice.priors import Dirichlet, log_class_prior
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Vector)  # natural parameters
+ClassPrior: TypeAlias = Dirichlet | Mapping[Any, float] | ArrayLike | None  # p(y): by label, or in order; or smoothed
 
 
 class OfClasses(Protocol):
@@ -49,8 +52,8 @@ class Attempt(Generic[B, T]):
 class Share:
     """A part of learning that stands on its own: a model of some classes, and the statistics to learn it from."""
 
-    model: Any  # resolved
-    whole: Statistics[Any]
+    model: AnyModel  # resolved
+    whole: AnyStatistics
     group: Array | None = None  # (k,) which of its classes each class belongs to, -1 for none; None: all as they are
 
 
@@ -102,7 +105,7 @@ class Model(ABC, Generic[B, T]):
         return ()
 
     @property
-    def unit(self) -> Model[Any, Any]:
+    def unit(self) -> AnyModel:
         """The model that a learner works on: this one, unless classes go two at a time."""
         return self
 
@@ -110,7 +113,7 @@ class Model(ABC, Generic[B, T]):
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
         return (Share(self, s),)
 
-    def joined(self, parameters: Sequence[Any]) -> Any:
+    def joined(self, parameters: Sequence[object]) -> object:
         """The parameters of this resolved model from those of its shares."""
         return parameters[0]
 
@@ -122,7 +125,7 @@ class Density(Model[B, D]):
     Its parameters have log p(y) as `class_log_prob` (k,).
     """
 
-    class_prior: Any = field(default=None, kw_only=True)
+    class_prior: ClassPrior = field(default=None, kw_only=True)
 
     @abstractmethod
     def log_density(self, X: Encoded, theta: D) -> Array:
@@ -151,49 +154,49 @@ class Ability(ABC):
     words: ClassVar[str]  # what a model without it lacks
 
 
-class Joint(Ability):
+class Joint(Ability, Generic[B, T]):
     """Has a joint likelihood log p(X, Y | theta) that is a function of the statistics of X and Y."""
 
     words = "a joint likelihood"
 
     @abstractmethod
-    def log_likelihood(self, target: AnyStatistics, best: Any, theta: Any) -> float:
+    def log_likelihood(self, target: Statistics[B], best: T, theta: T) -> float:
         """log p(X, Y) under theta, with the prior's pseudo-rows, up to a constant; `best` is theta(target)."""
 
 
-class Natural(Ability):
+class Natural(Ability, Generic[B, T, E]):
     """Has natural parameters eta, in which the gradient of the log loss is read off S(X, Y - P)."""
 
     words = "natural parameters (tables, covariances that are not tied, and LogisticRegression have them)"
 
     @abstractmethod
-    def natural(self, theta: Any) -> Any:
+    def natural(self, theta: T) -> E:
         """eta of theta."""
 
     @abstractmethod
-    def from_natural(self, eta: Any) -> Any:
+    def from_natural(self, eta: E) -> T:
         """theta of eta."""
 
     @abstractmethod
-    def gradient(self, s: AnyStatistics, eta: Any) -> Any:
+    def gradient(self, s: Statistics[B], eta: E) -> E:
         """Minus the gradient of the log loss at eta, from s = S(X, Y - P)."""
 
     @abstractmethod
-    def feasible(self, eta: Any, start: Any) -> Any:
+    def feasible(self, eta: E, start: E) -> E:
         """The nearest eta that is allowed, where descent began at `start`."""
 
 
-class Curved(Natural):
+class Curved(Natural[B, T, E]):
     """Has scores linear in eta, so that the log loss is convex and its curvature a sum over rows."""
 
     words = "linear scores (LogisticRegression has them)"
 
     @abstractmethod
-    def zero(self, s: AnyStatistics) -> Any:
+    def zero(self, s: Statistics[B]) -> E:
         """eta of all classes alike."""
 
     @abstractmethod
-    def penalised(self, eta: Any) -> Any:
+    def penalised(self, eta: E) -> E:
         """The gradient of the penalty 1/2 <eta, penalised(eta)>, which is linear in eta."""
 
     @abstractmethod
@@ -205,3 +208,11 @@ class Tabular(Ability):
     """Has statistics that are tables of counts, which may be added to without end."""
 
     words = "tables of counts (CategoricalNB has them)"
+
+
+class NaturalModel(Model[B, T], Natural[B, T, E]):
+    """A model with natural parameters, as a learner sees one that it has required to have them."""
+
+
+class CurvedModel(Model[B, T], Curved[B, T, E]):
+    """A model with linear scores, as a learner sees one that it has required to have them."""

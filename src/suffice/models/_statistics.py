@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Sums(Vector, ABC):
 
     def less(self, gone: Self) -> Self:
         """These sums less others of the same domain, with counts of exactly zero where nothing is left."""
-        exact: dict[str, Any] = {name: remainder(getattr(self, name), getattr(gone, name)) for name in self.counts}
+        exact: dict[str, Array] = {name: remainder(getattr(self, name), getattr(gone, name)) for name in self.counts}
         return replace(self - gone, **exact)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:

@@ -79,7 +79,7 @@ class Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical(Density[Counts, Tables], Joint, Natural, Tabular):
+class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts, Tables, LogTables], Tabular):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
 
     An entry without a code (missing, or a category never learned) leaves its feature out of the product. Under

@@ -14,7 +14,7 @@ from suffice._memory import free_memory
 from suffice._notice import Notice
 from suffice._posterior import log_posterior
 from suffice._vector import Array
-from suffice.models._base import Attempt, Model, Share
+from suffice.models._base import AnyModel, Attempt, Model, Share
 from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
@@ -143,7 +143,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[Any, ...]]):
+class Contests(Model[B, tuple[object, ...]]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -170,13 +170,13 @@ class Contests(Model[B, tuple[Any, ...]]):
         return replace(self, domain=s.domain, model=self.model.resolve(s), contests=contests, models=models)
 
     @property
-    def unit(self) -> Model[Any, Any]:
+    def unit(self) -> AnyModel:
         return self.model
 
     def remarks(self) -> tuple[Notice, ...]:
         return self.model.remarks()
 
-    def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[Any, ...]]:
+    def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[object, ...]]:
         pairs = zip(self.models, self.contests, strict=True)
         each = [model.attempt(side(s, contest)) for model, contest in pairs]
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
@@ -198,17 +198,17 @@ class Contests(Model[B, tuple[Any, ...]]):
                 f"{free / 1e9:.1f} GB are free: use multi_class='ovr', or the closed form"
             )
 
-    def joined(self, parameters: Sequence[Any]) -> tuple[Any, ...]:
+    def joined(self, parameters: Sequence[object]) -> tuple[object, ...]:
         return tuple(parameters)
 
-    def log_joint(self, X: Encoded, theta: tuple[Any, ...]) -> Array:
+    def log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
         """Logarithms of shares (n, k)."""
         if len(theta) == 1:
             return self.models[0].log_joint(X, theta[0])
         rows = max(1, ENTRIES // len(theta))
         return np.concatenate([self._log_joint(X[at : at + rows], theta) for at in range(0, max(1, len(X)), rows)])
 
-    def _log_joint(self, X: Encoded, theta: tuple[Any, ...]) -> Array:
+    def _log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
         each = zip(self.models, theta, strict=True)
         log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
         return SCHEMES[self.scheme].combine(log_p, self.contests)

@@ -92,7 +92,7 @@ class _DiagonalGaussian(Gaussian[Diagonal]):
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(_DiagonalGaussian, Free[Diagonal], Natural):
+class DiagonalGaussian(_DiagonalGaussian, Free[Diagonal], Natural[Moments, Diagonal, Quadratic]):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj): every class has its own variances."""
 
     def natural(self, theta: Diagonal) -> Quadratic:

@@ -131,7 +131,7 @@ class _FullGaussian(Gaussian[Full]):
 
 
 @dataclass(frozen=True, eq=False)
-class FullGaussian(_FullGaussian, Free[Full], Natural):
+class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic]):
     """p(x, y) = p(y) N(x; mean_y, cov_y): quadratic discriminant analysis."""
 
     def natural(self, theta: Full) -> Quadratic:

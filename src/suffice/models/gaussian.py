@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -45,12 +45,16 @@ class Normal(Protocol):
         """sum count log|cov| + tr(cov^-1 scatter) over the covariances."""
         ...
 
+    def solve(self, b: Array) -> Array:
+        """cov^-1 b for rows b (k, d), of tied classes."""
+        ...
+
 
 N = TypeVar("N", bound=Normal)
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Density[Moments, N], Joint):
+class Gaussian(Density[Moments, N], Joint[Moments, N]):
     """What all share: the prior, the pooled covariance, and which features vary at all."""
 
     tied: ClassVar[bool] = False
@@ -111,7 +115,7 @@ class Gaussian(Density[Moments, N], Joint):
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
         return np.ones(1, dtype=bool) if self.tied else (s.mass != 0) | np.isfinite(self.class_log_prob(s))
 
-    def log_likelihood(self, target: Statistics[Moments], best: N, theta: N) -> float:
+    def log_likelihood(self, target: Statistics[Moments], best: Normal, theta: Normal) -> float:
         """log p(X, Y) of data with the statistics `target` and of the prior's rows, up to a constant.
 
         Written about the closed form best = theta(target) = (mean*, cov*), which is where it is greatest:
@@ -193,7 +197,7 @@ def empty(s: Statistics[Moments]) -> Array:
     return np.asarray((s.mass == 0) & ~s.sums.count.any(axis=1))
 
 
-def prior_covariance(prior: GaussianPrior, ndim: int) -> Any:
+def prior_covariance(prior: GaussianPrior, ndim: int) -> Array:
     """cov0 as the structure keeps it: a diagonal (ndim 1) or a matrix (ndim 2)."""
-    at = np.zeros(1) if prior.covariance is None else prior.covariance
+    at: Array = np.zeros(1) if prior.covariance is None else prior.covariance
     return at if at.ndim == ndim else np.diag(at)

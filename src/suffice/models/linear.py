@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from suffice._domain import Domain
 from suffice._vector import Array
+from suffice.models.gaussian import Normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +22,10 @@ class Linear:
     origin: Array
     coef: Array
     intercept: Array
-    source: Any = None
+    source: Normal | None = None
 
     @classmethod
-    def of(cls, theta: Any) -> Linear:
+    def of(cls, theta: Normal) -> Linear:
         """The linear view of Gaussians with one covariance: coef = cov^-1 m, intercept = log p - m' cov^-1 m / 2."""
         origin = theta.origin[np.argmax(theta.class_log_prob)]
         mean = theta.mean + (theta.origin - origin)

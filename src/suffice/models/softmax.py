@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from suffice._vector import Array
 from suffice.models._base import Attempt, Curved, Joint, Model
 from suffice.models._statistics import Statistics
 from suffice.models.diagonal import TiedDiagonalGaussian
+from suffice.models.gaussian import Normal
 from suffice.models.linear import Linear
 from suffice.models.moments import Moments, ratio
 from suffice.models.natural import Slopes
@@ -22,7 +23,7 @@ LARGE = 30.0  # by how much a class without probability is below all others, so 
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax(Model[Moments, Linear], Joint, Curved):
+class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Linear, Slopes]):
     """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A, corrected).
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
@@ -47,7 +48,8 @@ class Softmax(Model[Moments, Linear], Joint, Curved):
 
     def log_likelihood(self, target: Statistics[Moments], best: Linear, theta: Linear) -> float:
         """Of the Gaussians behind the view."""
-        return self.gaussian.log_likelihood(target, best.source, theta.source)
+        behind = cast(tuple[Normal, Normal], (best.source, theta.source))
+        return self.gaussian.log_likelihood(target, *behind)
 
     def log_joint(self, X: Encoded, theta: Linear) -> Array:
         return theta.scores(theta.domain.features.read(X))
