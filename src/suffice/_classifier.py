@@ -78,7 +78,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             self._declared = np.empty(0)
             learner = self._learner()
-            require(learner, self._model().unit, *getattr(learner, "needs", ()))
+            require(learner, self._model().unit, *(learner.needed() if isinstance(learner, Learner) else ()))
             read = self._read(X, y, sample_weight, reset=True)
             model, data = begin(self._model(), read)
             if hasattr(learner, "close"):

@@ -85,10 +85,10 @@ class Fit:
     # the statistics behind the parameters, where a learner has moved them; a tuple for contests
     moved: AnyStatistics | tuple[Any, ...] | None = None
     history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
-    passes: dict[str, list[float]] = field(default_factory=dict)  # of all, with `accepted`
     n_iter: int = 1
     converged: bool = True
     warnings: tuple[Notice, ...] = ()
+    passes: dict[str, list[float]] = field(default_factory=dict)  # of all passes, with `accepted`
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,10 @@ class Learner(BaseEstimator):
 
     needs: ClassVar[tuple[type[Ability], ...]] = ()
 
+    def needed(self) -> tuple[type[Ability], ...]:
+        """The abilities that a model must have, with these settings."""
+        return self.needs
+
     @abstractmethod
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set."""
@@ -148,7 +152,7 @@ class Iterative(Learner):
 
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
-        require(self, model.unit, *self.needs)
+        require(self, model.unit, *self.needed())
         self.check(model.unit)
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
@@ -187,17 +191,18 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
 
 def finish(learner: Learner, model: AnyModel, whole: AnyStatistics, outcomes: Sequence[Outcome]) -> Fit:
     """One fit from the outcomes of all shares, with each complaint made once."""
-    moved = tuple(outcome.moved for outcome in outcomes)
+    moved = tuple(outcome.moved for outcome in outcomes if outcome.moved is not None) or None
+    notices = (notice for outcome in outcomes for notice in outcome.notices)
     return Fit(
         model,
         model.joined([outcome.theta for outcome in outcomes]),
         whole,
-        moved[0] if len(moved) == 1 else moved,
-        _mean_history([outcome.history for outcome in outcomes]),
-        _mean_history([outcome.passes for outcome in outcomes]),
-        max(outcome.n_iter for outcome in outcomes),
-        all(outcome.converged for outcome in outcomes),
-        (*model.remarks(), *_complaints(type(learner).__name__, outcomes), *(n for o in outcomes for n in o.notices)),
+        moved[0] if moved is not None and len(moved) == 1 else moved,
+        history=_mean_history([outcome.history for outcome in outcomes]),
+        passes=_mean_history([outcome.passes for outcome in outcomes]),
+        n_iter=max(outcome.n_iter for outcome in outcomes),
+        converged=all(outcome.converged for outcome in outcomes),
+        warnings=(*model.remarks(), *_complaints(type(learner).__name__, outcomes), *notices),
     )
 
 

@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
 from suffice._vector import Vector, inner
 from suffice.data import Data
-from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Outcome, Seed, Views, require
+from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Outcome, Seed, Views
 from suffice.learners._descent import Place, Rate, descend, no_pass
 from suffice.learners._stopping import RULES, STOPS, AnyIterate, Iterate, Watch
 from suffice.learners.calibration import random_start
 from suffice.losses import Loss
-from suffice.models import AnyModel, AnyStatistics, Curved, Natural, Sums
+from suffice.models import Ability, AnyModel, AnyStatistics, Curved, Natural, Sums
 from suffice.models._base import NaturalModel, Share
 
 Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
@@ -142,7 +142,11 @@ class GradientDescent(Iterative):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check(self, model: AnyModel) -> None:
+    def needed(self) -> tuple[type[Ability], ...]:
+        """Linear scores for a penalty or a start at zero, natural parameters in any case."""
+        return (Curved,) if self.l2 or self.init == "zero" else self.needs
+
+    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - whatever the model
         """Refuse settings that make no sense."""
         check(
             self,
@@ -153,8 +157,6 @@ class GradientDescent(Iterative):
             init=one_of("data", "zero", "random"),
             tol=NOT_NEGATIVE,
         )
-        if self.l2 or self.init == "zero":
-            require(self, model, Curved)
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Descend the log loss of one share."""
