@@ -156,7 +156,7 @@ class Silent(AveragedCalibration):
 
 class Short(AveragedCalibration):
     def learn(self, model, data):
-        return replace(super().learn(model, data), n_iter=99)
+        return replace(super().learn(model, data), n_iter=2)
 
 
 class Rude(GradientDescent):
@@ -171,7 +171,7 @@ class Rude(GradientDescent):
     [
         (OneBatch(), "does not depend on batches"),
         (Silent(), "above its start"),
-        (Short(), "n_iter = 99"),
+        (Short(), "n_iter = 2"),
         (Rude(), "names all that a model lacks"),
     ],
     ids=lambda value: type(value).__name__,
