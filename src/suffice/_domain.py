@@ -32,7 +32,11 @@ class Features:
 
     def __or__(self, other: Features) -> Self:
         self.check(other)
-        return self if self.names is not None else replace(self, names=other.names)
+        return self if self.names is not None or other.names is None else replace(self, names=other.names)
+
+    def same(self, other: Features) -> bool:
+        """Whether sums over the one are sums over the other as they are."""
+        return self is other or (type(self) is type(other) is Features and self.width == other.width)
 
     def check(self, other: Features) -> None:
         """ValueError unless the other columns are the same ones."""
@@ -85,7 +89,16 @@ class CategoricalFeatures(Features):
             return both
         pairs = enumerate(zip(self.categories, other.categories, strict=True))
         united = tuple(unite(a, b, f"the values of {self.name(j)}") for j, (a, b) in pairs)
+        if all(a is b for a, b in zip(united, self.categories, strict=True)):
+            return both
         return replace(both, categories=united)
+
+    def same(self, other: Features) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, CategoricalFeatures) or self.width != other.width:
+            return False
+        return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
 
     def cells(self, wider: CategoricalFeatures) -> Array:
         """Where each of these cells stands in the tables of features with more categories."""
@@ -161,5 +174,7 @@ class Domain:
     def __or__(self, other: Domain) -> Domain:
         if self is other:
             return self
-        classes = unite(self.classes, other.classes, "class labels")
-        return replace(self, classes=classes, features=self.features | other.features)
+        classes, features = unite(self.classes, other.classes, "class labels"), self.features | other.features
+        if classes is self.classes and features is self.features:
+            return self
+        return replace(self, classes=classes, features=features)

@@ -153,8 +153,7 @@ class RiskCalibration(Iterative):
 
     References
     ----------
-    .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for generative classifiers. Its Algorithm 1 returns the
-       model after the rise; this is the one before.
+    .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for generative classifiers.
     """
 
     def __init__(

@@ -114,10 +114,8 @@ class GradientDescent(Iterative):
 
     References
     ----------
-    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, appendix C, with the gradient of
-    the covariances corrected.
-    .. [1] Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, Algorithm 1, with the
-       gradient reset in every iteration.
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, appendix C.
+    .. [1] Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, Algorithm 1.
     """
 
     needs = (Natural,)

@@ -211,8 +211,7 @@ class Newton(Iterative):
 
     References
     ----------
-    Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, (19)-(21): the step is
-    + H^-1 X'(Y - P).
+    Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, (19)-(21).
     """
 
     needs = (Curved,)

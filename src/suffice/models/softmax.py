@@ -24,7 +24,7 @@ LARGE = 30.0  # by how much a class without probability is below all others, so 
 
 @dataclass(frozen=True, eq=False)
 class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Linear, Slopes]):
-    """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A, corrected).
+    """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A).
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
