@@ -4,7 +4,7 @@ A data set is read as a sum, a model is a function of that sum, and learning is 
 be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
 """
 
-from suffice._classifier import ModelClassifier
+from suffice._model_classifier import ModelClassifier
 from suffice._notice import PoorFitWarning
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.kernel import KernelMPM
