@@ -144,7 +144,7 @@ def test_columns_of_mixed_types():
 
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_text_among_numbers(kind):
-    with pytest.raises(ValueError, match=r"takes numbers, but the columns \['t'\] hold none: encode them"):
+    with pytest.raises(ValueError, match=r"takes numbers, but the columns \['t'\] are text: make 0.1 columns of them"):
         kind().fit(pd.DataFrame({"t": ["u", "v"], "x": [1.0, 2.0]}), [0, 1])
 
 

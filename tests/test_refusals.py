@@ -23,7 +23,8 @@ from suffice import (
 from suffice.data import Memory
 from suffice.encoders import Numbers
 from suffice.features import FSCL, RBF
-from suffice.learners import ClosedForm
+from suffice.learners import ClosedForm, GradientDescent, RiskCalibration
+from tests.samples import IRIS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -155,3 +156,36 @@ def test_labels_of_a_data_set_are_one_a_row():
             Memory(X, labels)
     with pytest.raises(ValueError, match=r"there are 20 labels, but weights of shape \(40,\)"):
         Memory(X, Y[:20], weight=np.ones(40))
+
+
+def test_dates_are_no_numbers():
+    day = pd.Timestamp("2024-01-01")
+    frame = pd.DataFrame({"joined": [day, pd.NaT, day, day], "plan": list("abab"), "age": [1.0, 2.0, 3.0, 4.0]})
+    for kind in (GaussianNB, QuadraticDiscriminantAnalysis):
+        with pytest.raises(ValueError, match=r"columns \['plan'\] are text.*columns \['joined'\] hold dates") as told:
+            kind().fit(frame, [0, 1, 0, 1])
+        assert kind.__name__ in str(told.value)
+        with pytest.raises(ValueError, match="X holds dates or durations: turn them into numbers"):
+            kind().fit(frame[["joined"]].to_numpy(), [0, 1, 0, 1])
+
+
+def test_missing_labels_are_counted():
+    for y in (["a", None, "b", "a"], np.array(["a", np.nan, "b", "a"], dtype=object)):
+        with pytest.raises(ValueError, match="1 rows have no label, the first is row 1"):
+            GaussianNB().fit([[0.0], [1.0], [2.0], [3.0]], y)
+
+
+@pytest.mark.parametrize("learner", [None, GradientDescent()])
+def test_class_probabilities_that_would_have_no_effect_are_refused(learner):
+    with pytest.raises(ValueError, match="class_prior has no effect under"):
+        LogisticRegression(learner=learner, class_prior=[0.2, 0.3, 0.5]).fit(*IRIS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_cannot_be_added_says_why():
+    model = GaussianNB(learner=RiskCalibration()).fit(*IRIS)
+    assert not hasattr(model, "forget")
+    with pytest.raises(
+        AttributeError, match="what RiskCalibration learns cannot be added to or taken from: use learner"
+    ):
+        model + model

@@ -35,7 +35,13 @@ from suffice.priors import outweighed
 
 def _adds_up(estimator: Classifier) -> bool:
     """Whether the learner takes parameters from statistics alone; else its fits cannot be added or subtracted."""
-    return hasattr(estimator._learner(), "close")
+    learner = estimator._learner()
+    if not hasattr(learner, "close"):
+        raise AttributeError(
+            f"what {type(learner).__name__} learns cannot be added to or taken from: "
+            "use learner=ClosedForm(), or fit anew"
+        )
+    return True
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
@@ -138,6 +144,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return self
 
     def __add__(self, other: Self) -> Self:
+        _adds_up(self)
         both: Self = copy.copy(self).merge(other)
         return both
 

@@ -53,7 +53,7 @@ class Features:
         return X.values
 
     def identity(self, values: Array) -> Array:
-        """Numbers (n, d) by which equal rows can be told, however they came to be encoded."""
+        """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
         return values
 
 

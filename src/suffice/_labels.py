@@ -161,6 +161,9 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
     y = column_or_1d(y, warn=True)
+    holes = [i for i, value in enumerate(y.tolist()) if missing(value)] if y.dtype.kind == "O" else []
+    if holes:
+        raise ValueError(f"Input y contains NaN or None: {len(holes)} rows have no label, the first is row {holes[0]}")
     if len(y):
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)

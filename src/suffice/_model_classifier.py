@@ -14,7 +14,7 @@ class ModelClassifier(Classifier):
     Parameters
     ----------
     model : Model
-        An unresolved model; its encoder reads the input.
+        A model that has seen no data yet; its encoder reads the input.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
     class_weight : None, "balanced" or dict, default=None

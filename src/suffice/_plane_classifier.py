@@ -29,7 +29,7 @@ _SETTINGS = """
         What is added to either covariance, as a share of the features' variances; the smallest share that keeps
         covariances regular, so that a feature that is constant within the classes still separates them.
     learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form. `RiskCalibration(anchor=0)` moves the moments until the plane errs less.
+        How to learn; None is the closed form. `RiskCalibration()` moves the moments until the plane errs less.
     class_prior : None, array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     costs : array of shape (k, k), default=None

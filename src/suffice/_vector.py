@@ -18,8 +18,9 @@ V = TypeVar("V", bound="Vector")
 class Vector:
     """A dataclass of arrays, numbers, vectors, and tuples or dicts of these, that adds up leaf by leaf.
 
-    The fields named in `fixed` say where the values live and are not summed. A subclass whose values may live in
-    different places overrides `align`, which brings two of them to one place. A key that a dict lacks is zero.
+    Fields named in `fixed` (such as the classes and columns) are kept, not added. Where two values can have different
+    classes or origins, a subclass overrides `align`, which converts both to common ones. A key that a dict lacks is
+    zero.
 
     >>> @dataclass(frozen=True, eq=False)
     ... class Sums(Vector):

@@ -10,10 +10,10 @@ from suffice._check import check, one_of
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Numbers
-from suffice.learners import Newton
+from suffice.learners import Learner, Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.contests import MULTI_CLASS
-from suffice.priors import gaussian_prior
+from suffice.priors import Dirichlet, gaussian_prior
 
 
 class LogisticRegression(Classifier):
@@ -31,12 +31,13 @@ class LogisticRegression(Classifier):
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        Of the closed form, from which the other learners start: the weight of 10 rows on the mean and variance of all
-        rows; None is maximum likelihood. The penalty of `Newton` is its `l2`.
+        For `ClosedForm`, and the learners that start from it: the weight of 10 rows on the mean and variance of all
+        rows; None is maximum likelihood. `Newton` does not use it; its penalty is its `l2`.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is `Newton()`.
     class_prior : None, array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities, for the closed form and calibration; None takes the classes' shares of the rows.
+        Given class probabilities, for `ClosedForm`, `RiskCalibration` and `TM`; None takes the classes' shares of the
+        rows.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
     multi_class : {"softmax", "ovo", "ovr"}, default="softmax"
@@ -82,6 +83,7 @@ class LogisticRegression(Classifier):
 
     def _model(self) -> Softmax | Contests[Any]:
         check(self, multi_class=one_of("softmax", *MULTI_CLASS))
+        self._check_class_prior()
         gaussian = TiedDiagonalGaussian(gaussian_prior(self.prior), class_prior=self.class_prior)
         model = Softmax(gaussian, encoder=Numbers(who=type(self).__name__))
         if self.multi_class == "softmax":
@@ -89,6 +91,16 @@ class LogisticRegression(Classifier):
         if self.class_prior is not None:
             raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
         return Contests.of(model, MULTI_CLASS[self.multi_class])
+
+    def _check_class_prior(self) -> None:
+        """Refuse class probabilities under a learner that finds its own."""
+        learner = self._learner()
+        given = self.class_prior is not None and not isinstance(self.class_prior, Dirichlet)
+        if given and isinstance(learner, Learner) and learner.needed():
+            raise ValueError(
+                f"class_prior has no effect under {type(learner).__name__}, which finds the intercepts itself: use "
+                "learner=ClosedForm(), RiskCalibration() or TM(), or class_weight"
+            )
 
     def _default_learner(self) -> Newton:
         return Newton()

@@ -306,20 +306,20 @@ def test_warnings_say_what_happened_and_which_knob(rng):
     [
         (
             GaussianNB(learner=DiscriminativeFrequency()),
-            "DiscriminativeFrequency does not fit DiagonalGaussian, which lacks tables of counts",
+            "DiscriminativeFrequency cannot be used with DiagonalGaussian, which lacks tables of counts",
         ),
-        (GaussianNB(learner=Newton()), "Newton does not fit DiagonalGaussian, which lacks linear scores"),
+        (GaussianNB(learner=Newton()), "Newton cannot be used with DiagonalGaussian, which lacks linear scores"),
         (
             CategoricalNB(learner=GradientDescent(l2=1.0)),
-            "GradientDescent does not fit Categorical, which lacks linear",
+            "GradientDescent cannot be used with Categorical, which lacks linear",
         ),
         (
             LinearDiscriminantAnalysis(learner=GradientDescent()),
-            "GradientDescent does not fit TiedFullGaussian, which lacks natural parameters",
+            "GradientDescent cannot be used with TiedFullGaussian, which lacks natural parameters",
         ),
         (
             ModelClassifier(Unit(), learner=GradientDescent(l2=1.0)),
-            "GradientDescent does not fit Unit, which lacks linear",
+            "GradientDescent cannot be used with Unit, which lacks linear",
         ),
     ],
     ids=lambda v: type(v).__name__,

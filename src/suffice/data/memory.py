@@ -32,7 +32,7 @@ class Memory(Data):
     weight : array of shape (n,) or the name of a column, default=None
         Row weights; a row of weight zero counts for nothing.
     batch_size : int, default=None
-        Rows in a batch; by default about two million entries' worth.
+        Rows in a batch; by default as many as make about two million cells.
     target : name of a column, default=None
         The column of a data frame X that holds the labels, in the place of y.
 

@@ -15,6 +15,7 @@ from suffice._vector import Array
 from suffice.encoders._base import Encoder, frame_of, names_of
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
+_TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,10 @@ class Numbers(Encoder):
 
     def encode(self, X: Any) -> Encoded:
         frame = frame_of(X)
-        text = [] if frame is None else [column.name for column in frame.iter_columns() if column.dtype in _TEXT]
-        if text:
-            raise ValueError(
-                f"{self.who} takes numbers, but the columns {show_all(text)} hold none: encode them, or use "
-                "CategoricalNB"
-            )
+        if frame is not None:
+            self._check_kinds(frame)
+        elif getattr(X, "dtype", np.dtype(float)).kind in "mM":
+            raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
         values = check_array(
             X,
             dtype=(np.float64, np.float32),
@@ -57,6 +56,26 @@ class Numbers(Encoder):
         features = Features(values.shape[1], None if frame is None else names_of(frame))
         check_finite(values, features, self.who, self.missing)
         return Encoded(features, values)
+
+    def _check_kinds(self, frame: nw.DataFrame[Any]) -> None:
+        """ValueError, with all columns concerned, if some hold no numbers."""
+        dtypes = {column.name: column.dtype for column in frame.iter_columns()}
+        text = [name for name, dtype in dtypes.items() if dtype in _TEXT]
+        times = [name for name, dtype in dtypes.items() if isinstance(dtype, _TIMES) or dtype in _TIMES]
+        whys = []
+        if text:
+            one_hot = "make 0/1 columns of them (OneHotEncoder(sparse_output=False) in a ColumnTransformer)"
+            whys.append(
+                f"the columns {show_all(text)} are text: {one_hot}, or put the other columns in bins "
+                "(KBinsDiscretizer) and use CategoricalNB"
+            )
+        if times:
+            whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")
+        if whys:
+            raise ValueError(f"{self.who} takes numbers, but {'; '.join(whys)}")
+
+
+_AS_DAYS = "turn them into numbers first, for example days since a fixed day"
 
 
 def check_finite(values: Array, features: Features, who: str, missing: bool = False) -> None:

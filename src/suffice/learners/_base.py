@@ -55,7 +55,7 @@ class Measured(Vector):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Measured):
-    """The losses of a model on some rows and the direction S(X, W) that answers them, from one pass."""
+    """The losses of a model on some rows, and the direction S(X, W) that lowers them, both from one pass."""
 
     direction: AnyStatistics
 
@@ -184,8 +184,8 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     missing = [need.words for need in needs if not isinstance(model, need)]
     if missing:
         raise TypeError(
-            f"{type(learner).__name__} does not fit {type(model).__name__}, which lacks {' and '.join(missing)}; "
-            "ClosedForm() and RiskCalibration() fit every model"
+            f"{type(learner).__name__} cannot be used with {type(model).__name__}, which lacks "
+            f"{' and '.join(missing)}; ClosedForm() and RiskCalibration() can be used with every model"
         )
 
 

@@ -98,15 +98,14 @@ class Minibatches(Calibration):
 
 
 class RiskCalibration(Iterative):
-    """Risk-based calibration (RC): move the statistics until the classifier answers its own labels.
+    """Risk-based calibration (RC): move the statistics until predicted probabilities match the labels on average.
 
         s <- s + rate (S(X, Y - P) + anchor (S(X, Y) - s)),     theta(s) in closed form
 
-    P is the posterior under theta(s). Without the anchor this is RC [1]_: mirror descent on the log loss, whose fixed
-    point S(X, Y) = S(X, P) is that of maximum conditional likelihood. No prior is in that equation: a prior shapes the
-    way there, and only stopping regularises. The anchor adds the joint log-likelihood to the loss, so that calibration
-    has a fixed point between the discriminative (0) and the generative (infinity), where model and prior still matter
-    and the density is still one of the data.
+    P is the posterior under theta(s). Without the anchor this is RC [1]_, mirror descent on the log loss: it ends where
+    S(X, Y) = S(X, P), at maximum conditional likelihood. The prior then affects only the way there, and only stopping
+    early limits overfitting. With an anchor the result lies between that (0) and the closed form (very large), and the
+    prior counts.
 
     Parameters
     ----------
@@ -128,8 +127,8 @@ class RiskCalibration(Iterative):
         What stays when a step would leave statistics without parameters: the table, variance or covariance concerned
         (where classes share one, the step is halved instead), or everything (the papers' rule, which may deadlock).
     batch_size : int, default=None
-        Rows of a minibatch. An iteration then is a pass of many steps, whose rate (0.1 if adaptive) falls with one
-        over the square root of the iteration, and a pass that measures the losses.
+        Rows of a minibatch. Each iteration then makes one step for every minibatch, and one more pass to measure the
+        losses. The rate (0.1 if adaptive) is divided by the square root of the iteration.
     validation_fraction : float, default=None
         Share of the rows to hold out; the iterate of least log loss on them is kept.
     n_init : int, default=1

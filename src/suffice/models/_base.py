@@ -62,7 +62,7 @@ class Model(ABC, Generic[B, T]):
     """A family of classifiers whose parameters T are a closed-form function of statistics. Pure: nothing is kept.
 
     `statistics` is linear in the class weights `W`, a OneHot or a signed array (n, k), and additive in the rows.
-    Before `resolve` a batch brings its own domain; after it the model sums on the domain that it was resolved on.
+    Before `resolve`, classes and categories are those of each batch; after it, they are fixed.
     """
 
     encoder: Encoder = field(default=Numbers(), kw_only=True)

@@ -28,7 +28,7 @@ class Sums(Vector, ABC):
 
     @abstractmethod
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        """Why no rows can have these sums, which are what is left of others on the same domain; None if some can."""
+        """After rows were taken from the sums `before`: why no data can have what is left; None if some can."""
 
     def regroup(self, group: Array, size: int) -> Self:
         """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
@@ -44,7 +44,7 @@ class Sums(Vector, ABC):
         return features, self
 
     def settled(self, anew: bool = False) -> Self:  # noqa: ARG002 - most have but one form
-        """The same sums in a form that suits their values and, if it is taken anew, depends on nothing else."""
+        """The same sums about a suitable origin; `anew`: chosen from the sums alone, so that no forgotten row shows."""
         return self
 
 
@@ -116,7 +116,7 @@ class Statistics(Vector, Generic[B]):
         return replace(kept, domain=replace(kept.domain, features=features), sums=sums)
 
     def settled(self, anew: bool = False) -> Self:
-        """The same sums in a form that suits their values and, if it is taken anew, depends on nothing else."""
+        """The same sums about a suitable origin; `anew`: chosen from the sums alone, so that no forgotten row shows."""
         return replace(self, sums=self.sums.settled(anew))
 
     def label(self, c: int) -> str:

@@ -87,7 +87,7 @@ def _curves(results: Results) -> Html:
         return Html()
     series = {method: page.mean_curve(curves) for method, curves in runs.items()}
     chart = page.line_chart(series, "Training log loss by iteration", "iteration", "training log loss")
-    note = "Means over the folds; iteration 1 is the closed form."
+    note = "Means over the folds; iteration 1 is the start: the closed form, or all classes alike for LR Newton."
     return page.block("Training log loss by iteration", chart, note=note)
 
 
