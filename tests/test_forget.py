@@ -83,3 +83,21 @@ def test_a_class_of_little_weight_stays(kind):
     model = kind().fit(X, y, sample_weight=weight).forget(X[:1], y[:1], sample_weight=weight[:1])
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert_allclose(model.class_count_, [9, 10, 1e-9], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_forgetting_that_ends_in_an_error_forgets_nothing():
+    X, y = np.column_stack([np.arange(20.0), np.arange(20) < 1]), np.arange(20) % 2
+    model = GaussianNB().fit(X, y)
+    with pytest.raises(UserWarning, match="one value only"):
+        model.forget(X[:1], y[:1])
+    assert model.class_count_.tolist() == [10, 10]
+
+
+def test_pieces_at_a_large_offset_keep_their_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 1)) + 1e12, np.arange(400) % 2
+    whole, bits = GaussianNB(prior=None).fit(X, y), GaussianNB(prior=None)
+    for rows in np.array_split(rng.permutation(400), 200):
+        bits.partial_fit(X[rows], y[rows])
+    assert_allclose(bits.var_, whole.var_, rtol=1e-6)

@@ -124,3 +124,12 @@ def test_the_memory_it_says_is_the_memory_it_takes(rng, classes):
     peak = tracemalloc.get_traced_memory()[1] / (8 * n**2)
     tracemalloc.stop()
     assert 0.3 * (MATRICES + PER_CLASS * classes) < peak < MATRICES + PER_CLASS * classes
+
+
+def test_an_offset_does_not_matter(rng):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    X[:, 0] += 2 * y
+    Z = (X + 1e8) - 1e8  # the same rows, with the digits that are left
+    assert_allclose(
+        KernelMPM().fit(X + 1e8, y).predict_proba(X + 1e8), KernelMPM().fit(Z, y).predict_proba(Z), atol=1e-6
+    )

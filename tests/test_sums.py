@@ -48,3 +48,12 @@ def test_statistics_are_summed(kind):
     together = sum(part.statistics_ for part in parts)
     assert_allclose(together.mass, np.bincount(IRIS[1]))
     assert repr(together) == repr(sum(parts).statistics_)
+
+
+def test_a_sum_of_one_is_a_copy():
+    a = GaussianNB().fit(*IRIS)
+    b = sum([a])
+    b.forget(IRIS[0][:10], IRIS[1][:10])
+    assert a.class_count_.sum() == 150
+    a.class_count_[0] = 1e6  # nobody's but the caller's
+    assert a.class_count_.sum() == 150

@@ -95,7 +95,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     s = _suited(self, data.sum(Observed(model)))
                     data = data.map(labels=Reweigh(s.domain.classes, self._class_weights(s)))
                 learned = learner.learn(model, data)
-                s = _suited(self, learned.statistics)
+                s = s if self._weighs_classes() else _suited(self, learned.statistics)
             self._adopt(s, learned)
             if isinstance(X, Data):
                 self._take_names()
@@ -139,8 +139,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
         _same_settings(self, other)
-        self._adopt((self.statistics_ + other.statistics_).settled())
-        self._declared = unite(self._declared, other._declared, "class labels")
+        with all_or_nothing(self):
+            self._adopt((self.statistics_ + other.statistics_).settled())
+            self._declared = unite(self._declared, other._declared, "class labels")
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -150,7 +151,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def __radd__(self, other: Any) -> Self:
         if isinstance(other, int) and other == 0:  # where `sum` begins
-            return self
+            return copy.copy(self)
         return NotImplemented
 
     @available_if(_adds_up)
@@ -162,11 +163,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         among those learned is otherwise the caller's to know.
         """
         check_is_fitted(self)
-        left = self.statistics_.without(self._sum(X, y, sample_weight, reset=False))
-        left = left.with_classes(unite(left.domain.classes, self._declared)).settled(anew=True)
-        self._adopt(left, None if self._learned is None else self._close(left))
-        if self._learned is not None:
-            self._say(self._learned)
+        with all_or_nothing(self):
+            left = self.statistics_.without(self._sum(X, y, sample_weight, reset=False))
+            left = left.with_classes(unite(left.domain.classes, self._declared)).settled(anew=True)
+            self._adopt(left, None if self._learned is None else self._close(left))
+            if self._learned is not None:
+                self._say(self._learned)
         return self
 
     def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
@@ -330,7 +332,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def class_count_(self) -> Array:
         """The weight of each class (k,): that of its rows."""
         check_is_fitted(self)
-        return self.statistics_.mass
+        return self.statistics_.mass.copy()
 
     @property
     def class_prior_(self) -> Array:
@@ -350,6 +352,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
 def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
     """Statistics of at least two classes, which are all those that the settings speak of."""
     classes = s.domain.classes
+    if not len(classes):
+        raise ValueError(f"{type(estimator).__name__} got no rows of a weight above zero")
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "

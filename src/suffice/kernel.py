@@ -137,6 +137,8 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
         return float(self.gamma)
 
     def _kernel(self, X: Array, rows: Array, gamma: float) -> Array:
+        if self.kernel == "rbf":  # which sees differences only, and squares of large numbers lose them
+            X, rows = X - rows.mean(axis=0), rows - rows.mean(axis=0)
         settings = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         used = {name: settings[name] for name in KERNELS[self.kernel]}
         K = np.asarray(pairwise_kernels(X, rows, metric=self.kernel, **used))

@@ -192,7 +192,7 @@ def test_shifting_and_swapping(pairs, shift):
             r"the scores of A must be a list of scores, got an array of shape \(1, 2\)",
         ),
         (lambda: paired_t(["x", "y"], [1, 2]), "the scores of A must be numbers"),
-        (lambda: paired_t([1, 2], [1, 3], alpha=0), r"alpha must be a number between 0 and 1 \(0.05, say\), got 0"),
+        (lambda: paired_t([1, 2], [1, 3], alpha=0), r"alpha must be a number between 0 and 1, got 0"),
         (lambda: paired_t([1, 2], [1, 3], alpha=True), "alpha must be"),
         (lambda: paired_t([1, 2], [1, 3], alpha="5%"), "alpha must be"),
         (lambda: paired_t([1, 2], [1, 3], names="AB"), "names must be a list of 2 labels"),

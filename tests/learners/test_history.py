@@ -105,3 +105,12 @@ def test_calibration_that_still_falls_says_so(kind):
             silent[max_iter] = fall
     assert falling
     assert not silent, f"falls by more than {learner.tol} in the last of so many passes: {silent}"
+
+
+def test_calibration_that_cannot_fall_has_settled():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    X[:, 0] += 2 * y
+    model = GaussianNB(learner=RiskCalibration()).fit(X, y)  # without a warning
+    assert model.converged_
+    assert model.n_iter_ < 30

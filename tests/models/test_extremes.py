@@ -69,3 +69,10 @@ def test_huge_units_change_no_label_or_are_refused(name, power):
         assert "large" in str(refused) or "scale" in str(refused)  # noqa: PT017
         return
     assert (found == expected).all(), f"{(found == y).mean():.3f} right instead of {(expected == y).mean():.3f}"
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-154, 1e153, 1e160])
+@pytest.mark.parametrize("name", ["nb", "qda", "lda", "minimax"])
+def test_scales_near_the_end_of_the_range_are_refused(name, scale):
+    with pytest.raises(ValueError, match=r"too (large|small) for their squares to be numbers: scale it"):
+        ALL[name].fit(IRIS[0] * scale, IRIS[1])

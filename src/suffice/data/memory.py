@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from suffice._check import COUNT, check_value, or_else
 from suffice._labels import OneHot
 from suffice._threads import few_threads
 from suffice.data._base import Batch, Data, R
@@ -46,6 +47,7 @@ class Memory(Data):
     def __init__(
         self, X: Any, y: Any = None, weight: Any = None, batch_size: int | None = None, target: str | None = None
     ) -> None:
+        check_value(batch_size, "Memory: batch_size", or_else(None, COUNT))
         X, y, weight = _taken_out(X, y, weight, target)
         X = table(X)
         n = _num_samples(X)
@@ -124,8 +126,8 @@ def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, An
     for what, name in named.items():
         if name not in frame.columns:
             raise ValueError(f"{what}={name!r} is not a column; the columns are {list(frame.columns)}")
-    y = y if target is None else frame[target].to_numpy()
-    weight = frame[weight].to_numpy() if isinstance(weight, str) else weight
+    y = y if target is None else frame.get_column(target).to_numpy()
+    weight = frame.get_column(weight).to_numpy() if isinstance(weight, str) else weight
     return frame.drop(list(named.values())).to_native(), y, weight
 
 

@@ -106,6 +106,10 @@ def descend(
         kept = not rate.adaptive or new.objective <= at.objective
         record.add(new, length, kept)
         if not kept:
+            flat = before is None and new.objective - at.objective <= watch.tol * length / rate.first
+            if flat:  # no further down from here, and hardly up
+                ended = True
+                break
             length, before = length * SHRINK, None
             if length < LEAST:
                 ended = watch.fall <= max(watch.tol, 1e-9)  # at the bottom, as far as numbers go

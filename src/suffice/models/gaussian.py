@@ -24,6 +24,7 @@ class ConstantColumnWarning(UserWarning):
 
 
 ROUNDING = 1e-12  # a spread below this share of the sum of squares about the origin counts as none
+HUGE = 1e290  # of a sum of squares, beyond which products of such sums are no numbers
 FLOOR = 1e-2  # of variances in gradient descent, in units of the whole's, as in rc1
 
 
@@ -175,8 +176,8 @@ def spread_of(s: Moments) -> Array:
 def check_range(s: Statistics[Moments]) -> None:
     """Refuse features whose squares are beyond the range of numbers."""
     first, second = s.sums.first, diagonal(s.sums.second)
-    huge = ~(np.isfinite(first) & np.isfinite(second)).all(axis=0)
-    tiny = ((first != 0) & (second == 0)).any(axis=0)
+    huge = ~(np.isfinite(first) & (second < HUGE)).all(axis=0)
+    tiny = ((first != 0) & (second < 1.0 / HUGE)).all(axis=0)
     for bad, what in ((huge, "large"), (tiny, "small")):
         if bad.any():
             where = s.domain.name(int(np.flatnonzero(bad)[0]))

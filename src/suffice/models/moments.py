@@ -18,7 +18,7 @@ NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the 
 VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known well enough
 NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
 SAMPLE = 64  # rows of a class that tell where its origin should be
-BITS = 12  # that an origin shares with a value that is all there is to go by
+BITS = 32  # that an origin shares with a value that is all there is to go by
 NOT_LEARNED = "these rows were not all learned"
 
 
@@ -119,7 +119,8 @@ class Moments(Sums):
         if vague.any():
             where = _called(vague, domain)
             return (
-                f"{where} would lose its variance to rounding, so far out are the rows to forget: fit the others anew"
+                f"{where} would lose its variance to rounding, as the rows to forget are far from the others: "
+                "fit the others anew"
             )
         return None
 

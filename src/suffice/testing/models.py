@@ -22,12 +22,12 @@ MANY = 1e6  # so many times the rows, and a prior's are as good as none
 
 
 def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Iterable[int] = range(3)) -> None:
-    """Hold a model to every law of its abilities.
+    """Test that a model does what its base classes promise; AssertionError says which law is broken.
 
     Parameters
     ----------
     model : Model
-        Unresolved, with its encoder.
+        One that has seen no data yet, with its encoder.
     X, y : rows as the encoder takes them, and their labels, default=None
         Non-degenerate ones; by default random numbers, or categories if the encoder is `Categories`.
     seeds : numbers
@@ -38,6 +38,8 @@ def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Ite
     >>> from suffice.models import DiagonalGaussian
     >>> check_model(DiagonalGaussian())
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"check_model takes an instance of suffice.models.Model, got {model!r}")
     if (X is None) != (y is None):
         raise ValueError("give both X and y, or neither")
     for seed in seeds:
