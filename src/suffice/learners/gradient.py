@@ -109,8 +109,9 @@ class GradientDescent(Iterative):
     >>> from sklearn.datasets import load_iris
     >>> from suffice import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
-    >>> round(LogisticRegression(learner=GradientDescent("adaptive", max_iter=200, tol=1e-3)).fit(X, y).score(X, y), 2)
-    0.97
+    >>> learner = GradientDescent("adaptive", max_iter=200, tol=1e-3)
+    >>> LogisticRegression(learner=learner).fit(X, y).score(X, y) > 0.95
+    True
 
     References
     ----------
