@@ -143,7 +143,7 @@ class Iterative(Learner):
     verbose: int
 
     @abstractmethod
-    def check(self, model: AnyModel) -> None:
+    def check(self) -> None:
         """Refuse settings that make no sense."""
 
     @abstractmethod
@@ -153,7 +153,7 @@ class Iterative(Learner):
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
         require(self, model.unit, *self.needed())
-        self.check(model.unit)
+        self.check()
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         resolved = model.resolve(whole)

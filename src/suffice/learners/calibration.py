@@ -185,7 +185,7 @@ class RiskCalibration(Iterative):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - every model can be calibrated
+    def check(self) -> None:
         """Refuse settings that make no sense."""
         check(
             self,
@@ -336,7 +336,7 @@ class TM(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - it fits every model
+    def check(self) -> None:
         """Refuse settings that make no sense."""
         check(self, max_iter=COUNT, tol=NOT_NEGATIVE)
 

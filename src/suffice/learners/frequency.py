@@ -8,7 +8,7 @@ from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import RULES, STOPS, Watch
 from suffice.learners.calibration import Calibration
 from suffice.losses import Loss
-from suffice.models import AnyModel, Tabular
+from suffice.models import Tabular
 from suffice.models._base import Share
 
 
@@ -62,7 +62,7 @@ class DiscriminativeFrequency(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - all that it fits are alike
+    def check(self) -> None:
         """Refuse settings that make no sense."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
 

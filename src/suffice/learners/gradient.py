@@ -15,7 +15,7 @@ from suffice.learners._descent import Place, Rate, descend, no_pass
 from suffice.learners._stopping import RULES, STOPS, AnyIterate, Iterate, Watch
 from suffice.learners.calibration import random_start
 from suffice.losses import Loss
-from suffice.models import Ability, AnyModel, AnyStatistics, Curved, Natural, Sums
+from suffice.models import Ability, AnyStatistics, Curved, Natural, Sums
 from suffice.models._base import NaturalModel, Share
 
 Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
@@ -145,7 +145,7 @@ class GradientDescent(Iterative):
         """Linear scores for a penalty or a start at zero, natural parameters in any case."""
         return (Curved,) if self.l2 or self.init == "zero" else self.needs
 
-    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - whatever the model
+    def check(self) -> None:
         """Refuse settings that make no sense."""
         check(
             self,

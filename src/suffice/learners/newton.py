@@ -18,7 +18,7 @@ from suffice.learners._descent import Place, Rate, descend
 from suffice.learners._stopping import Iterate, Settled, Watch
 from suffice.learners.gradient import penalty
 from suffice.losses import Loss
-from suffice.models import AnyModel, AnyStatistics, Curved, Slopes, Sums
+from suffice.models import AnyStatistics, Curved, Slopes, Sums
 from suffice.models._base import CurvedModel, Share
 
 Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
@@ -222,7 +222,7 @@ class Newton(Iterative):
         self.tol = tol
         self.verbose = verbose
 
-    def check(self, model: AnyModel) -> None:  # noqa: ARG002 - all that it fits are alike
+    def check(self) -> None:
         """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
 
