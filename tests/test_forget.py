@@ -61,17 +61,14 @@ def test_a_forgotten_row_is_not_in_the_pickle(name, added):
         (LinearDiscriminantAnalysis, 1e10, 1e6),
     ],
 )
-def test_variances_after_forgetting_are_right_or_it_is_refused(kind, far, gap):
+def test_forgetting_that_would_lose_the_variance_is_refused(kind, far, gap):
     y = np.arange(100) % 2
     X = np.random.default_rng(0).normal(size=(100, 1)) + gap * y[:, None]
     sentinels = np.full((2, 1), far), [0, 1]
     model = kind(prior=None).partial_fit(X, y).partial_fit(*sentinels)
-    try:
+    with pytest.raises(ValueError, match="class 0, column 0, would lose its variance to rounding"):
         model.forget(*sentinels)
-    except ValueError:
-        return
-    name = "var_" if kind is GaussianNB else "covariance_"
-    assert_allclose(getattr(model, name), getattr(kind(prior=None).fit(X, y), name), rtol=1e-6)
+    assert model.class_count_.tolist() == [51, 51]
 
 
 @pytest.mark.parametrize("kind", [CategoricalNB, GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis])

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from suffice import LogisticRegression
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, Newton, RiskCalibration
 from tests.conftest import DATA
-from tests.samples import IRIS, loss, plain
+from tests.samples import loss, plain
 
 
 def objective(model, X, y):
@@ -109,22 +109,3 @@ def test_the_advice_names_what_the_learner_has():
             named = NAMES & set(re.findall(r"\w+", text))
             assert named, text
             assert named <= set(learner.get_params()), text
-
-
-OVERLAP = np.random.default_rng(0).normal(size=(300, 2)), np.repeat([0, 1, 2], 100)
-
-
-@pytest.mark.parametrize(
-    ("data", "class_prior"),
-    [(IRIS, [0.5, 0.0, 0.5]), (OVERLAP, [0.0, 0.5, 0.5]), (OVERLAP, [0.5, 0.5, 0.0])],
-    ids=["iris", "first", "last"],
-)
-@plain
-def test_a_class_that_begins_without_probability(data, class_prior):
-    try:
-        model = LogisticRegression(class_prior=class_prior).fit(*data)
-    except ValueError as refused:
-        assert "class_prior" in str(refused)  # noqa: PT017 - either is right
-        return
-    assert loss(model, *data) == pytest.approx(loss(LogisticRegression().fit(*data), *data), abs=1e-6)
-    assert model.converged_

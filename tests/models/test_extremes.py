@@ -57,18 +57,10 @@ ALL = {
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("power", [664, 1000])
-def test_huge_units_change_no_label_or_are_refused(name, power):
-    X, y = IRIS
-    expected = ALL[name].fit(X, y).predict(X)
-    huge = X * 2.0**power  # 1e200 and 1e301, exactly
-    try:
-        found = ALL[name].fit(huge, y).predict(huge)
-    except ValueError as refused:
-        assert not isinstance(refused, np.linalg.LinAlgError)  # noqa: PT017 - either is right
-        assert "large" in str(refused) or "scale" in str(refused)  # noqa: PT017
-        return
-    assert (found == expected).all(), f"{(found == y).mean():.3f} right instead of {(expected == y).mean():.3f}"
+@pytest.mark.parametrize("power", [664, 1000])  # 1e200 and 1e301
+def test_huge_units_are_refused(name, power):
+    with pytest.raises(ValueError, match="column 0 has values too large for their squares to be numbers: scale it"):
+        ALL[name].fit(IRIS[0] * 2.0**power, IRIS[1])
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e-154, 1e153, 1e160])

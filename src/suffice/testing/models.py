@@ -188,7 +188,7 @@ def everything_pickles(case: Case) -> None:
     """Model, statistics and parameters travel."""
     try:
         again, theta, s = copied((case.resolved, case.theta, case.whole))
-    except Exception as error:
+    except Exception as error:  # whatever a part of a stranger's raises
         case.trial.holds(False, f"model, parameters and statistics pickle, but {error!r}")
     law = "what comes back from a pickle answers the same, to the bit"
     case.trial.same(again.log_joint(case.all, theta), case.resolved.log_joint(case.all, case.theta), law, 0.0)
