@@ -39,6 +39,7 @@ class Rule(ABC):
     keeps_last: ClassVar[bool] = False
     settles: ClassVar[bool] = False  # whether a descent that has not come to this end is worth a warning
     patient: ClassVar[bool] = False  # whether it may rise for a while
+    drops_last: ClassVar[bool] = False  # whether the iterate that ends it is not kept
 
     @abstractmethod
     def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
@@ -77,6 +78,7 @@ class SoftErrorRises(Rule):
     """The soft error rises; the iterate before that is kept."""
 
     keeps_last: ClassVar[bool] = True
+    drops_last: ClassVar[bool] = True
 
     def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
         return bool(at.losses.soft_error > before.losses.soft_error)
@@ -154,8 +156,8 @@ class Watch:
         if before is not None:
             self.fall = before.objective - at.objective
             ended = self.rule.ended(before, at, rate / self.first_rate)
-        if ended and not self.held_out and isinstance(self.rule, SoftErrorRises):
-            return True  # the one before stays
+        if ended and not self.held_out and self.rule.drops_last:
+            return True
         self.first = self.rule.value(at) if before is None else self.first
         value = self.rule.value(at) if elsewhere is None else elsewhere
         better = self.kept is None or value < self.value
