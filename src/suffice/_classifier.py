@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from suffice._posterior import log_posterior, posterior
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
+from suffice.encoders import Encoder
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin, require
 from suffice.models import Model, Statistics
@@ -51,12 +52,17 @@ class Classifier(ClassifierMixin, BaseEstimator):
     class_weight: Any
 
     statistics_: Statistics[Any]
+    _encoder: Encoder  # as the first rows have prepared it
     _learned: Fit | None
     _declared: Array  # classes that are kept without rows
 
     @abstractmethod
     def _model(self) -> Model[Any, Any]:
         """The model that the hyper-parameters describe."""
+
+    def _prepared(self) -> Model[Any, Any]:
+        """The model, with the encoder that the first rows have prepared."""
+        return replace(self._model(), encoder=self._encoder)
 
     def _learner(self) -> Any:
         learner = self._default_learner() if self.learner is None else self.learner
@@ -86,7 +92,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             learner = self._learner()
             require(learner, self._model().unit, *(learner.needed() if isinstance(learner, Learner) else ()))
             read = self._read(X, y, sample_weight, reset=True)
-            model, data = begin(self._model(), read)
+            model, data = begin(self._prepared(), read)
             if hasattr(learner, "close"):
                 s = _suited(self, data.sum(Observed(model)))
                 learned = self._close(s)
@@ -139,6 +145,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
         _same_settings(self, other)
+        self._encoder.check(other._encoder)
         with all_or_nothing(self):
             self._adopt((self.statistics_ + other.statistics_).settled())
             self._declared = unite(self._declared, other._declared, "class labels")
@@ -175,14 +182,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Take statistics over, if the settings of the classes suit them; parameters may follow later."""
         self._class_weights(s)
         given: Any = getattr(self, "class_prior", None)
-        if isinstance(given, Sequence | np.ndarray) and len(given) < len(s.domain.classes):
+        if isinstance(given, list | tuple | np.ndarray) and len(given) < len(s.domain.classes):
             raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
         self.statistics_, self._learned = s, learned
         self.n_features_in_ = s.domain.width
         return self
 
     def _close(self, s: Statistics[Any]) -> Fit:
-        fit: Fit = self._learner().close(self._model(), s.by_class(self._class_weights(s)))
+        fit: Fit = self._learner().close(self._prepared(), s.by_class(self._class_weights(s)))
         return fit
 
     def _fit_result(self) -> Fit:
@@ -216,7 +223,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Statistics[Any]:
         """S(X, Y) of some input."""
-        model, data = begin(self._model(), self._read(X, y, sample_weight, reset))
+        read = self._read(X, y, sample_weight, reset)
+        model, data = begin(self._prepared(), read)
         return data.sum(Observed(model))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
@@ -224,6 +232,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(X, Data):
             if y is not None or sample_weight is not None:
                 raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
+            if reset:
+                self._encoder = self._model().encoder.prepare(X)
             return X
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -252,7 +262,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _features(self, X: Any, reset: bool) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
-        encoded = self._model().encoder(X)
+        if reset:
+            self._encoder = self._model().encoder.prepare(Memory(X))
+        encoded = self._encoder(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
 

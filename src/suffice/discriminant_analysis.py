@@ -57,7 +57,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         likelihood, which refuses a class whose covariance is singular.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
@@ -101,7 +101,7 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
         likelihood, which refuses a singular covariance.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.

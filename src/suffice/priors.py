@@ -188,6 +188,10 @@ def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
 def _given(class_prior: Any, classes: Array) -> Array:
     if isinstance(class_prior, Mapping):
         return _by_class(class_prior, classes)
+    if isinstance(class_prior, str):
+        if class_prior != "uniform":
+            raise ValueError(f"class_prior must be 'uniform', None, probabilities, or a Dirichlet, got {class_prior!r}")
+        return np.full(len(classes), 1.0 / max(1, len(classes)))
     p = np.asarray(class_prior, dtype=float)
     if p.shape != classes.shape:
         raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {show_all(classes)}")

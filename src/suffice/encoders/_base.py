@@ -23,8 +23,16 @@ class Encoder(ABC):
     """
 
     def prepare(self, data: Data) -> Self:  # noqa: ARG002 - most learn nothing
-        """The encoder with all that it has to learn before the first sum; most learn nothing."""
+        """The encoder with all that it has to learn before the first sum; most learn nothing.
+
+        One that has learned already is given back as it is.
+        """
         return self
+
+    def check(self, other: Encoder) -> None:
+        """ValueError unless rows that another encoder has read can be added to those of this one."""
+        if self != other:
+            raise ValueError(f"the columns were read in different ways, which do not add up: {self} and {other}")
 
     def __call__(self, X: Any) -> Encoded:
         """Rows (n, d), encoded."""

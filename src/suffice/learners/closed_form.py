@@ -31,4 +31,4 @@ class ClosedForm(Learner):
     def close(self, model: AnyModel, s: AnyStatistics) -> Fit:
         """The parameters that statistics S(X, Y) already summed lead to."""
         resolved = model.resolve(s)
-        return Fit(resolved, resolved.parameters(s), s, warnings=resolved.remarks())
+        return Fit(resolved, resolved.parameters(resolved.restrict(s)), s, warnings=resolved.remarks())

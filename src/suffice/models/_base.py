@@ -20,7 +20,9 @@ from suffice.priors import Dirichlet, log_class_prior
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Vector)  # natural parameters
-ClassPrior: TypeAlias = Dirichlet | Mapping[Any, float] | ArrayLike | None  # p(y): by label, or in order; or smoothed
+ClassPrior: TypeAlias = (
+    Dirichlet | Mapping[Any, float] | ArrayLike | str | None
+)  # by label, in order, or "uniform"; or smoothed
 
 
 class OfClasses(Protocol):
@@ -53,7 +55,7 @@ class Share:
     """A part of learning that stands on its own: a model of some classes, and the statistics to learn it from."""
 
     model: AnyModel  # resolved
-    whole: AnyStatistics
+    whole: AnyStatistics  # restricted
     group: Array | None = None  # (k,) which of its classes each class belongs to, -1 for none; None: all as they are
 
 
@@ -85,9 +87,17 @@ class Model(ABC, Generic[B, T]):
         """The model with all that depends on the data (domain, prior mean and scale) fixed once, from S(X, Y)."""
         return replace(self, domain=s.domain)
 
+    def restrict(self, s: Statistics[Any]) -> Statistics[B]:
+        """What this resolved model works on, of S as the model sums it before: bins of a finer grid, for one.
+
+        resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)). The statistics of a fit stay as they
+        were summed, so that pieces and merged fits lead to what all rows do.
+        """
+        return s
+
     @abstractmethod
     def attempt(self, s: Statistics[B]) -> Attempt[B, T]:
-        """theta(s), under the prior, and where it exists."""
+        """theta(s) of restricted statistics, under the prior, and where it exists."""
 
     def parameters(self, s: Statistics[B]) -> T:
         """theta(s), under the prior; DegenerateError where there is none."""
@@ -111,7 +121,7 @@ class Model(ABC, Generic[B, T]):
 
     def shares(self, s: Statistics[B]) -> Sequence[Share]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
-        return (Share(self, s),)
+        return (Share(self, self.restrict(s)),)
 
     def joined(self, parameters: Sequence[object]) -> object:
         """The parameters of this resolved model from those of its shares."""

@@ -178,7 +178,7 @@ class Contests(Model[B, tuple[object, ...]]):
 
     def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[object, ...]]:
         pairs = zip(self.models, self.contests, strict=True)
-        each = [model.attempt(side(s, contest)) for model, contest in pairs]
+        each = [model.attempt(model.restrict(side(s, contest))) for model, contest in pairs]
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
         problem = next((one.problem for one in each if one.problem is not None), None)
         return Attempt(self.joined([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)
@@ -186,7 +186,7 @@ class Contests(Model[B, tuple[object, ...]]):
     def shares(self, s: Statistics[B]) -> list[Share]:
         self._check_memory(s)
         pairs = zip(self.models, self.contests, strict=True)
-        return [Share(model, side(s, contest), contest.group) for model, contest in pairs]
+        return [Share(model, model.restrict(side(s, contest)), contest.group) for model, contest in pairs]
 
     def _check_memory(self, s: Statistics[B]) -> None:
         """Refuse contests whose statistics would not fit."""

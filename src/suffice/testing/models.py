@@ -105,9 +105,15 @@ class Case:
         return self.model.resolve(self.whole)
 
     @cached_property
+    def worked(self) -> Statistics[Any]:
+        """What the resolved model works on, of all rows."""
+        s: Statistics[Any] = self.resolved.restrict(self.whole)
+        return s
+
+    @cached_property
     def theta(self) -> Any:
         """The closed form."""
-        return self.resolved.parameters(self.whole)
+        return self.resolved.parameters(self.worked)
 
     def log_p(self, theta: Any) -> Array:
         """log p(y | x) of all rows."""
@@ -156,7 +162,7 @@ def weights_are_repetitions(case: Case) -> None:
 
 def good_rows_have_parameters(case: Case) -> None:
     """`attempt` is valid on good rows, and `parameters` is what it found."""
-    got = case.resolved.attempt(case.whole)
+    got = case.resolved.attempt(case.worked)
     case.trial.holds(got.problem is None, f"good rows have parameters, but attempt(s).problem says: {got.problem}")
     valid = all(np.all(leaf) for leaf in got.valid.leaves())
     case.trial.holds(valid, "on good rows all of attempt(s).valid is true")
@@ -171,7 +177,7 @@ def resolved_models_keep_their_domain(case: Case) -> None:
     s = case.resolved.statistics(X, Y)
     law = "a resolved model sums rows of one class on the classes that it was resolved on"
     case.trial.holds(np.array_equal(s.domain.classes, case.whole.domain.classes), law)
-    case.trial.same_sums(s, case.sums(rows), f"{law}, to the same sums")
+    case.trial.same_sums(s, case.resolved.restrict(case.sums(rows)), f"{law}, to the same sums")
 
 
 def rows_are_on_their_own(case: Case) -> None:
@@ -220,7 +226,9 @@ def integral_is_one(trial: Trial, model: Density[Any, Any], seed: int) -> None:
     else:
         centre, far = float(rows.mean()), 60.0 * float(rows.std())
         grid, width = np.linspace(centre - far, centre + far, 100_001)[:, None], 2 * far / 100_000
-    mass = width * np.exp(resolved.log_density(model.encoder(grid), resolved.parameters(s))).sum(axis=0)
+    mass = width * np.exp(resolved.log_density(model.encoder(grid), resolved.parameters(resolved.restrict(s)))).sum(
+        axis=0
+    )
     trial.same(mass, np.ones(len(mass)), "exp(log_density) of one column sums or integrates to one", 1e-6)
 
 
@@ -229,7 +237,7 @@ def likelihood_is_that_of_the_rows(case: Case) -> None:
     if not isinstance(case.model, Density):  # a view of a density, which is not its own
         return
     dealt = case.model.statistics(case.all, OneHot.of(np.roll(case.y, 3)))
-    target, other = MANY * case.whole, MANY * (dealt + 2.0 * case.whole)
+    target, other = (case.resolved.restrict(MANY * s) for s in (case.whole, dealt + 2.0 * case.whole))
     best, theta = case.resolved.parameters(target), case.resolved.parameters(other)
     ours = [case.resolved.log_likelihood(target, best, at) / MANY for at in (best, theta)]
     own = np.arange(len(case.y)), case.labels.codes
@@ -270,7 +278,7 @@ def gradient_is_the_slope(case: Case) -> None:
 def scores_are_linear(case: Case) -> None:
     """Scores are linear in eta, zero says nothing, and the penalty is linear."""
     eta, m = case.resolved.natural(case.theta), case.resolved
-    even = log_posterior(m.log_joint(case.all, m.from_natural(m.zero(case.whole))))
+    even = log_posterior(m.log_joint(case.all, m.from_natural(m.zero(case.worked))))
     case.trial.same(even, np.full_like(even, -np.log(even.shape[1])), "zero(s) makes all classes alike")
     one, two = (m.log_joint(case.all, m.from_natural(factor * eta)) for factor in (1.0, 2.0))
     case.trial.same(log_posterior(2.0 * one), log_posterior(two), "scores are linear in natural parameters", 1e-8)
@@ -281,7 +289,7 @@ def scores_are_linear(case: Case) -> None:
 def tables_can_be_added_to(case: Case) -> None:
     """Any weights that are not negative lead from valid statistics to valid ones."""
     W = case.rng.uniform(size=(len(case.y), len(case.labels.classes)))
-    got = case.resolved.attempt(case.whole + case.resolved.statistics(case.all, W))
+    got = case.resolved.attempt(case.worked + case.resolved.statistics(case.all, W))
     case.trial.holds(all(np.all(leaf) for leaf in got.valid.leaves()), "adding to tables keeps them valid")
 
 

@@ -1,4 +1,4 @@
-"""Naive Bayes classifiers."""
+"""Naive Bayes for categories."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._classifier import Classifier
 from suffice._domain import CategoricalFeatures
 from suffice._vector import Array
-from suffice.encoders import Categories, Numbers
-from suffice.models import Categorical, Counts, DiagonalGaussian, Statistics, TiedDiagonalGaussian
+from suffice.encoders import Categories
+from suffice.models import Categorical, Counts, Statistics
 from suffice.models.categorical import LOG_ZERO
-from suffice.priors import dirichlet_prior, gaussian_prior
+from suffice.priors import dirichlet_prior
 
 
 class CategoricalNB(Classifier):
@@ -31,7 +31,7 @@ class CategoricalNB(Classifier):
         Pseudo-counts a. The default is Laplace's rule, 1 a cell; None is maximum likelihood.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
@@ -110,81 +110,3 @@ class CategoricalNB(Classifier):
 
     def _features_of(self) -> CategoricalFeatures:
         return cast(CategoricalFeatures, self.statistics_.domain.features)
-
-
-class GaussianNB(Classifier):
-    """Naive Bayes for numbers: every feature is normal within each class, independent of the others.
-
-        p(y | x) ~ p(y) prod_j N(x_j; mean_yj, var_yj)
-
-    With `tied=True` a feature has one variance, pooled within the classes, and the decision is linear. A missing
-    value (NaN) leaves its feature out for that row, in learning and in predicting.
-
-    Parameters
-    ----------
-    prior : "default", GaussianPrior or None, default="default"
-        The default shrinks towards the mean and variance of all rows with the weight of 10 rows; None is maximum
-        likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
-    tied : bool, default=False
-        Whether the classes share their variances.
-
-    Attributes
-    ----------
-    classes_ : array of shape (k,)
-    theta_, var_ : array of shape (k, d)
-        Means and variances.
-    class_prior_, class_count_ : array of shape (k,)
-    statistics_ : Moments
-
-    Examples
-    --------
-    >>> model = GaussianNB(prior=None).fit([[0.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
-    >>> model.theta_.ravel(), model.predict([[3.0]])
-    (array([8., 1.]), array(['low'], dtype='<U4'))
-
-    References
-    ----------
-    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A and appendix B.
-    """
-
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        tied: bool = False,
-    ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.tied = tied
-
-    def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
-        model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
-        encoder = Numbers(missing=True, who=type(self).__name__)
-        return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    @property
-    def theta_(self) -> Array:
-        """The mean of each class (k, d)."""
-        theta = self.parameters_
-        return np.asarray(theta.mean + theta.origin)
-
-    @property
-    def var_(self) -> Array:
-        """The variance of each class (k, d)."""
-        theta = self.parameters_
-        return np.broadcast_to(theta.variance, theta.mean.shape).copy()
