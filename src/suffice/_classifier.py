@@ -246,7 +246,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
             if not len(rows):  # which newer versions of scikit-learn have said by now
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
-        return Memory(self._features(X, reset), OneHot.of(y, weight))
+        Y = OneHot.of(y, weight)
+        return Memory(self._features(X, reset, Y), Y)
 
     def _take_names(self) -> None:
         """What scikit-learn does for arrays and frames, for the feature names of a data set."""
@@ -260,10 +261,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if not _num_samples(X):
             raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
 
-    def _features(self, X: Any, reset: bool) -> Any:
+    def _features(self, X: Any, reset: bool, Y: OneHot | None = None) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
         if reset:
-            self._encoder = self._model().encoder.prepare(Memory(X))
+            self._encoder = self._model().encoder.prepare(Memory(X, Y))
         encoded = self._encoder(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded

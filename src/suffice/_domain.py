@@ -44,7 +44,7 @@ class Features:
             raise ValueError(f"the features differ: {self.width} here, {other.width} there")
         a, b = self.names, other.names
         if a is not b and a is not None and b is not None and not np.array_equal(a, b):
-            raise ValueError(f"the feature names differ: {_difference(a.tolist(), b.tolist())}")
+            raise ValueError(f"the feature names differ: {difference(a.tolist(), b.tolist())}")
 
     def read(self, X: Encoded) -> Array:
         """The values of rows in terms of these features."""
@@ -57,7 +57,8 @@ class Features:
         return values
 
 
-def _difference(a: list[str], b: list[str]) -> str:
+def difference(a: list[str], b: list[str]) -> str:
+    """In what two lists of names differ, in words."""
     here, there = [n for n in a if n not in b], [n for n in b if n not in a]
     return f"only here {here}, only there {there}" if here or there else "the same names in another order"
 
@@ -100,20 +101,21 @@ class CategoricalFeatures(Features):
             return False
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
 
-    def cells(self, wider: CategoricalFeatures) -> Array:
-        """Where each of these cells stands in the tables of features with more categories."""
-        pairs = zip(wider.starts, self.categories, wider.categories, strict=False)
-        return np.concatenate([start + positions(a, b) for start, a, b in pairs])
+    def places(self, j: int, values: Array) -> Array:
+        """The cell of feature j that each of some distinct values belongs to; -1 for those that belong to none."""
+        return positions(values, self.categories[j], f"the values of {self.name(j)}")
+
+    def cells(self, other: CategoricalFeatures) -> Array:
+        """Where each of these cells stands in the tables of features with more categories, or with wider cells."""
+        pairs = zip(other.starts, (other.places(j, values) for j, values in enumerate(self.categories)), strict=False)
+        return np.concatenate([np.where(at < 0, -1, start + at) for start, at in pairs])
 
     def read(self, X: Encoded) -> Array:
         """Codes (n, d) of rows; -1 for a category that is not among these."""
         values = super().read(X)
         if X.features is self or not isinstance(X.features, CategoricalFeatures):
             return values
-        places = [
-            np.append(-1, positions(own, wanted, f"the values of {self.name(j)}"))
-            for j, (own, wanted) in enumerate(zip(X.features.categories, self.categories, strict=True))
-        ]
+        places = [np.append(-1, self.places(j, own)) for j, own in enumerate(X.features.categories)]
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
 
@@ -139,7 +141,7 @@ class Encoded:
         return (len(self.values), self.features.width)
 
     def __getitem__(self, rows: Any) -> Encoded:
-        return Encoded(self.features, self.values[rows])
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ class Categories(Encoder):
     def encode(self, X: Any) -> Encoded:
         frame = frame_of(X)
         if frame is not None:
-            return coded((_values(column) for column in frame.iter_columns()), names_of(frame))
+            return coded((values_of(column) for column in frame.iter_columns()), names_of(frame))
         array = check_array(
             table(X),
             dtype=None,
@@ -50,7 +50,8 @@ class Categories(Encoder):
         return coded(array.T)
 
 
-def _values(column: nw.Series[Any]) -> Array:
+def values_of(column: nw.Series[Any]) -> Array:
+    """The values of a column (n,), None or NaT where they are missing."""
     if column.dtype.is_nested():
         raise TypeError(
             f"column {column.name!r} holds {column.dtype} values, but a category is one value: make each part a column "

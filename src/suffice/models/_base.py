@@ -114,6 +114,10 @@ class Model(ABC, Generic[B, T]):
         """What a resolved model has to say of the data."""
         return ()
 
+    def account(self, s: Statistics[Any]) -> tuple[str, ...]:
+        """What became of each feature in this resolved model, in words, from S as it was summed (d,)."""
+        return ("",) * s.domain.width
+
     @property
     def unit(self) -> AnyModel:
         """The model that a learner works on: this one, unless classes go two at a time."""
@@ -152,6 +156,11 @@ class Density(Model[B, D]):
     def class_log_prob(self, s: Statistics[B]) -> Array:
         """log p(y) (k,): given, or the classes' shares of the mass."""
         return log_class_prior(s.mass, s.domain.classes, self.class_prior)
+
+    def class_log_likelihood(self, target: Statistics[B], best: OfClasses, theta: OfClasses) -> float:
+        """log p(Y) under theta of data with the statistics `target`; `best` is theta(target)."""
+        seen = np.isfinite(best.class_log_prob)
+        return float(target.mass.sum() * np.exp(best.class_log_prob[seen]) @ theta.class_log_prob[seen])
 
 
 AnyModel: TypeAlias = Model[Any, Any]

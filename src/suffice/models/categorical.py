@@ -123,9 +123,7 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
     def log_likelihood(self, target: Statistics[Counts], best: Tables, theta: Tables) -> float:
         """log p(X, Y), and of the prior's pseudo-rows."""
         counts, _ = self._smoothed(target)
-        seen = np.isfinite(best.class_log_prob)
-        classes = target.mass.sum() * np.exp(best.class_log_prob[seen]) @ theta.class_log_prob[seen]
-        return float((counts * theta.log_probability.T).sum() + classes)
+        return float((counts * theta.log_probability.T).sum()) + self.class_log_likelihood(target, best, theta)
 
     def natural(self, theta: Tables) -> LogTables:
         """The logarithms themselves."""

@@ -87,6 +87,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
     def remarks(self) -> tuple[Notice, ...]:
         return () if self.spread is None or self.domain is None else left_out(self.spread, self.domain)
 
+    def account(self, s: Statistics[Moments]) -> tuple[str, ...]:
+        used = self._used(s)
+        return tuple("a normal density by class" if one else "left out: it has one value only" for one in used)
+
     def _used(self, s: Statistics[Moments]) -> Array:
         return np.ones(s.domain.width, dtype=bool) if self.spread is None else self.spread > 0
 
@@ -129,9 +133,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
             means, count = means.sum(axis=0, keepdims=True), count.sum(axis=0, keepdims=True)
         count = count + self._prior.cov_weight
         scatter = means + (count[:, :, None] if means.ndim == 3 else count) * best.covariance
-        seen = np.isfinite(best.class_log_prob)
-        classes = target.mass.sum() * np.exp(best.class_log_prob[seen]) @ theta.class_log_prob[seen]
-        return float(classes - 0.5 * theta.misfit(scatter, count))
+        return self.class_log_likelihood(target, best, theta) - 0.5 * theta.misfit(scatter, count)
 
     def standard(self) -> tuple[Array, Array]:
         """The mean of all rows and their spread: what standardises features (d,), (d,)."""

@@ -1,0 +1,136 @@
+"""Single columns of any table: what kind they are, and their values as numbers or as categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from suffice._labels import kind, missing, moment, show
+from suffice._vector import Array
+from suffice.encoders.categories import values_of
+
+NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
+TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
+DAY = np.timedelta64(86_400_000_000, "us")
+
+
+class Column:
+    """One column of a data frame or an array (n,), and what messages call it."""
+
+    def __init__(self, values: Any, called: str) -> None:
+        self.values, self.called = values, called
+        self.dtype = values.dtype
+
+    def _by_type(self) -> tuple[str, str] | None:
+        """Its kind and why, where the type of its values says it."""
+        dtype = self.dtype
+        if isinstance(dtype, np.dtype):
+            return _BY_LETTER.get(dtype.kind)
+        if dtype == nw.Boolean:
+            return CATEGORY, "boolean"
+        if dtype.is_numeric():
+            return NUMBER, "whole numbers" if dtype.is_integer() else "numbers"
+        if dtype in (nw.String, nw.Categorical, nw.Enum):
+            return CATEGORY, "text" if dtype == nw.String else "categories"
+        if isinstance(dtype, TIMES) or dtype in TIMES:
+            return NUMBER, "dates" if dtype in (nw.Date, nw.Datetime) else "times"
+        if dtype.is_nested() or dtype == nw.Binary:
+            raise TypeError(
+                f"{self.called} holds {dtype} values, but an entry of a table is one value: make each part a column of "
+                "its own, convert it to strings, or leave it out with columns={...: 'drop'}"
+            )
+        return None
+
+    def kind(self) -> tuple[str, str]:
+        """Its kind, and why: by the type of the column, or by its values where that says nothing."""
+        known = self._by_type()
+        if known is not None:
+            return known
+        present = {_kind(v) for v in self.objects() if not missing(v)}
+        if not present:
+            return NOTHING, "no values"
+        if present == {"numbers"}:
+            return NUMBER, "numbers"
+        return (NUMBER, "dates") if present == {"dates"} else (CATEGORY, " and ".join(sorted(present)))
+
+    def objects(self) -> list[Any]:
+        """Its values as Python has them."""
+        values = self.values if isinstance(self.values, np.ndarray) else self.values.to_numpy()
+        listed: list[Any] = np.asarray(values).astype(object).tolist()
+        return listed
+
+    def categories(self) -> Array:
+        """Its values (n,), for categories."""
+        return self.values if isinstance(self.values, np.ndarray) else values_of(self.values)
+
+    def absent(self) -> Array:
+        """Which entries are missing (n,)."""
+        if not isinstance(self.values, np.ndarray):
+            return np.isnan(self.numbers()) if self.dtype.is_float() else np.asarray(self.values.is_null().to_numpy())
+        if self.dtype.kind in "fMm":
+            return np.isnan(self.values) if self.dtype.kind == "f" else np.isnat(self.values)
+        return np.array([missing(v) for v in self.values.tolist()], dtype=bool)
+
+    def numbers(self) -> Array:
+        """Its values as numbers (n,), NaN where they are missing; dates and durations in days, times in hours."""
+        values = self.values if isinstance(self.values, np.ndarray) else _plain(self.values)
+        if values.dtype.kind in "Mm":
+            return _days(values)
+        if values.dtype.kind in "biuf":
+            return values if values.dtype.kind == "f" else values.astype(float)
+        return np.array([self._number(v) for v in values.tolist()], dtype=float)
+
+    def _number(self, value: Any) -> float:
+        if missing(value):
+            return np.nan
+        day = moment(value)
+        if day is not None:
+            return float(_days(np.array([day]))[0])
+        if all(hasattr(value, part) for part in ("hour", "minute", "second")):
+            return float(value.hour + value.minute / 60 + value.second / 3600)
+        try:
+            return float(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self.called} is to be read as numbers, but holds {show(value)}: correct it, or read the column as "
+                "categories"
+            ) from error
+
+
+_BY_LETTER = {
+    "b": (CATEGORY, "boolean"),
+    "i": (NUMBER, "whole numbers"),
+    "u": (NUMBER, "whole numbers"),
+    "f": (NUMBER, "numbers"),
+    "U": (CATEGORY, "text"),
+    "T": (CATEGORY, "text"),
+    "M": (NUMBER, "dates"),
+    "m": (NUMBER, "times"),
+}
+
+
+def _kind(value: Any) -> str:
+    return "booleans" if isinstance(value, bool | np.bool_) else kind(value)
+
+
+def _plain(column: nw.Series[Any]) -> Array:
+    """A column as NumPy has it: NaN or NaT where it is missing; moments with a time zone in that of Greenwich."""
+    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    if column.dtype.is_numeric():
+        null = column.is_null().to_numpy()
+        if not null.any():
+            values = np.asarray(column.to_numpy())
+            return values if values.dtype.kind == "f" else values.astype(float)
+        values = np.full(len(null), np.nan)
+        values[~null] = np.asarray(column.drop_nulls().to_numpy()).astype(float)
+        return values
+    return values_of(column)
+
+
+def _days(times: Array) -> Array:
+    """Moments, since 1970, and spans of time in days (n,)."""
+    span = times.astype("m8[us]") if times.dtype.kind == "m" else times.astype("M8[us]") - np.datetime64(0, "us")
+    return np.where(np.isnat(span), np.nan, span / DAY)

@@ -1,0 +1,204 @@
+"""Tables as people have them: columns of numbers, dates, text, categories and truth values, with missing entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from suffice._domain import Encoded, Features, difference
+from suffice._labels import show_all
+from suffice._vector import Array
+from suffice.data import Batch, Data
+from suffice.data.memory import table
+from suffice.encoders._base import Encoder, frame_of, names_of
+from suffice.encoders.blocks import BlockFeatures, BlockValues
+from suffice.encoders.categories import coded
+from suffice.encoders.columns import CATEGORY, NOTHING, NUMBER, Column
+from suffice.encoders.numbers import check_finite
+
+BINS, GAUSSIAN, DROP = "bins", "gaussian", "drop"
+KINDS = (BINS, GAUSSIAN, CATEGORY, DROP)  # what a column can be given as
+ABSENT = "missing"  # the block that says which entries are missing
+
+
+class Role(NamedTuple):
+    """What a column is to a model."""
+
+    name: Any  # its name, or its number
+    kind: str  # one of KINDS
+    holds: str  # what its values are, in words
+    given: bool  # whether its kind was given
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The kinds of the columns of some rows; of two surveys, the one that has seen values knows better."""
+
+    names: tuple[str, ...] | None
+    kinds: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, batch: Batch) -> Survey:
+        """Of the rows of a batch."""
+        names, columns = columns_of(batch.X, "This model")
+        return cls(names, tuple(column.kind() for column in columns))
+
+    def __add__(self, other: Survey) -> Survey:
+        if self.kinds == other.kinds:
+            return self
+        if len(self.kinds) != len(other.kinds):
+            raise ValueError(f"the features differ: {len(self.kinds)} here, {len(other.kinds)} there")
+        both = tuple(b if a[0] == NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
+        return replace(self, kinds=both)
+
+
+def columns_of(X: Any, who: str) -> tuple[tuple[str, ...] | None, list[Column]]:
+    """The names of the columns of a table, if it has any, and the columns."""
+    frame = frame_of(X)
+    if frame is not None:
+        names = tuple(names_of(frame).tolist())
+        pairs = zip(frame.iter_columns(), names, strict=True)
+        return names, [Column(series, f"column {name!r}") for series, name in pairs]
+    array = check_array(
+        table(X),
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        estimator=who,
+        input_name="X",
+    )
+    return None, [Column(values, f"column {j}") for j, values in enumerate(array.T)]
+
+
+@dataclass(frozen=True)
+class Table(Encoder):
+    """Columns in blocks by their kind: "bins" and "gaussian" hold numbers (n, d), "category" codes (n, d).
+
+    A column's kind is that of its type: numbers, dates (in days) and durations are numeric, everything else is a
+    category. What is missing is NaN or the code -1.
+
+    Parameters
+    ----------
+    columns : tuple of (name or number, kind)
+        Kinds that are given: "bins", "gaussian", "category" or "drop".
+    numeric : {"bins", "gaussian"}
+        What a numeric column is unless that is given.
+    indicator : bool
+        Whether a further block, "missing", says of every column that has missing entries which these are.
+    who : str
+        Whom messages speak of.
+
+    Examples
+    --------
+    >>> X = np.array([[1.5, "u"], [None, "v"]], dtype=object)
+    >>> from suffice.data import Memory
+    >>> encoder = Table().prepare(Memory(X, [0, 1]))
+    >>> [(role.name, role.kind) for role in encoder.roles]
+    [(0, 'bins'), (1, 'category')]
+    >>> encoder(X).values.parts["category"].tolist()
+    [[0], [1]]
+    """
+
+    columns: tuple[tuple[Any, str], ...] = ()
+    numeric: str = BINS
+    indicator: bool = False
+    who: str = "This model"
+    roles: tuple[Role, ...] | None = None  # once prepared
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, columns: Mapping[Any, str] | None, numeric: str, indicator: bool, who: str) -> Table:
+        """From the settings of an estimator, checked."""
+        if columns is not None and not isinstance(columns, Mapping):
+            raise ValueError(f"{who}: columns must be None or a dict of column: kind, got {columns!r}")
+        given = tuple((columns or {}).items())
+        for name, kind in given:
+            if kind not in KINDS:
+                raise ValueError(f"{who}: columns[{name!r}] must be one of {KINDS}, got {kind!r}")
+        return cls(given, numeric, indicator, who)
+
+    def prepare(self, data: Data) -> Self:
+        """The encoder with the role of every column, by its type, or by its values where that says nothing."""
+        if self.roles is not None:
+            return self
+        survey = data.sum(Survey.of)
+        keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
+        strange = [name for name, _ in self.columns if name not in keys]
+        if strange:
+            raise ValueError(
+                f"{self.who}: `columns` speaks of {show_all(strange)}, which the table does not have; its columns are "
+                f"{show_all(keys)}"
+            )
+        given = dict(self.columns)
+        roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
+        if all(role.kind == DROP for role in roles):
+            raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
+        return replace(self, roles=roles, names=survey.names)
+
+    def _role(self, key: Any, given: str | None, kind: str, holds: str) -> Role:
+        return Role(key, given or (self.numeric if kind == NUMBER else CATEGORY), holds, given is not None)
+
+    def check(self, other: Encoder) -> None:
+        if not isinstance(other, Table):
+            return super().check(other)
+        return self._layout().check(other._layout())
+
+    def _layout(self) -> BlockFeatures:
+        """Which columns are in which block."""
+        if self.roles is None:
+            raise ValueError("a table is read once its columns are known: prepare the encoder first")
+        kinds = np.array([role.kind for role in self.roles])
+        at = {kind: np.flatnonzero(kinds == kind) for kind in (BINS, GAUSSIAN, CATEGORY)}
+        at = {kind: which for kind, which in at.items() if len(which)}
+        if self.indicator:
+            at[ABSENT] = np.flatnonzero(kinds != DROP)
+        return BlockFeatures(len(kinds), None if self.names is None else _objects(self.names), at=at)
+
+    def encode(self, X: Any) -> Encoded:
+        layout = self._layout()
+        names, columns = columns_of(X, self.who)
+        self._check_columns(names, len(columns))
+        keys = _objects([role.name for role in self.roles or ()])
+        parts = {kind: READ[kind]([columns[j] for j in at], keys[at], self.who) for kind, at in layout.at.items()}
+        features = layout.with_parts({kind: part.features for kind, part in parts.items()})
+        values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
+        return Encoded(features, values)
+
+    def _check_columns(self, names: tuple[str, ...] | None, width: int) -> None:
+        """ValueError, in scikit-learn's words, unless these are the columns that were learned from."""
+        expected = len(self.roles or ())
+        if width != expected:
+            raise ValueError(f"X has {width} features, but {self.who} is expecting {expected} features as input")
+        if names is not None and self.names is not None and names != self.names:
+            raise ValueError(
+                "The feature names should match those that were passed during fit: "
+                f"{difference(list(self.names), list(names))} (here what was learned, there what came)"
+            )
+
+
+def _numbers(columns: list[Column], names: Array, who: str) -> Encoded:
+    values = np.column_stack([column.numbers() for column in columns])
+    features = Features(len(columns), names)
+    check_finite(values, features, who, missing=True)
+    return Encoded(features, values)
+
+
+def _codes(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do
+    return coded((column.categories() for column in columns), names)
+
+
+def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do
+    return coded((column.absent() for column in columns), names)
+
+
+READ = {BINS: _numbers, GAUSSIAN: _numbers, CATEGORY: _codes, ABSENT: _absent}
+
+
+def _objects(values: Sequence[Any]) -> Array:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

@@ -1,0 +1,135 @@
+"""Tables over categories of which some share a cell: rare ones, and all of a column that says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self, cast
+
+import numpy as np
+from scipy.special import gammaln
+
+from suffice._domain import CategoricalFeatures
+from suffice._labels import positions
+from suffice._vector import Array
+from suffice.models._base import AnyStatistics
+from suffice.models._statistics import Statistics
+from suffice.models.categorical import Categorical, Counts
+
+RARE = "(rare)"  # what the cell of pooled categories is called
+FEW = 20  # rows, below which nothing is taken for an identifier
+UNIQUE = 0.9  # values a row, at which text is taken for an identifier
+
+
+@dataclass(frozen=True, eq=False)
+class PooledFeatures(CategoricalFeatures):
+    """Columns of categories of which several may share a cell: `categories` are the cells, `values` what is in them."""
+
+    values: tuple[Array, ...] = ()  # (v_j,) of each column, sorted
+    cell: tuple[Array, ...] = ()  # (v_j,) the cell of each
+
+    def places(self, j: int, values: Array) -> Array:
+        at = positions(values, self.values[j], f"the values of {self.name(j)}")
+        return np.where(at < 0, -1, self.cell[j][at]) if len(self.cell[j]) else at
+
+
+class Pool(NamedTuple):
+    """The cells of a column: what they are called, and the cell of each value; and why, if some share one."""
+
+    cells: Array
+    cell: Array
+    why: str = ""
+
+    def words(self) -> str:
+        """What became of the column."""
+        if len(self.cells) == 1:
+            return self.why
+        return f"{len(self.cells)} cells" + f": {self.why}" * bool(self.why)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled(Categorical):
+    """A `Categorical` whose categories of fewer than `min_frequency` rows share one cell.
+
+    Which these are is a function of the sums: fitted in pieces or merged, a category that has become frequent has a
+    cell of its own. A column of one cell takes no part, since p(x_j | y) = 1: one that does not vary, or text of which
+    nearly every row has its own value, an identifier.
+    """
+
+    min_frequency: float = 1.0
+
+    def resolve(self, s: Statistics[Counts]) -> Self:
+        features = cast(CategoricalFeatures, s.domain.features)
+        return replace(self, domain=replace(s.domain, features=pooled(features, self.pools(s))))
+
+    def restrict(self, s: AnyStatistics) -> Statistics[Counts]:
+        if self.domain is None:
+            return s
+        return s.onto(replace(s.domain, features=self.domain.features))
+
+    def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
+        return tuple(pool.words() for pool in self.pools(s))
+
+    def pools(self, s: Statistics[Counts]) -> list[Pool]:
+        """The cells of every column."""
+        features = cast(CategoricalFeatures, s.domain.features)
+        tables = np.split(s.sums.table, features.starts[1:-1], axis=1)
+        return [self.pool(c, t) for c, t in zip(features.categories, tables, strict=True)]
+
+    def pool(self, categories: Array, table: Array) -> Pool:
+        """The cells of one column (r,), from its table (k, r)."""
+        rows = table.sum(axis=0)
+        if _identifies(categories, table):
+            return one_cell(categories, f"left out: an identifier, {len(categories)} values in about as many rows")
+        if len(categories) == 1:
+            return one_cell(categories, "left out: it has one value only")
+        rare = rows < self.min_frequency
+        if not rare.any():
+            return Pool(categories, np.arange(len(categories)))
+        if rare.all():
+            return one_cell(categories, f"left out: no value has {self.min_frequency:g} rows")
+        cell = np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1)
+        names = np.append(categories[~rare].astype(object), RARE)
+        return Pool(names, cell, f"{rare.sum()} values of fewer than {self.min_frequency:g} rows share a cell")
+
+
+@dataclass(frozen=True, eq=False)
+class Informative(Pooled):
+    """A `Pooled` of which only those columns take part that tell classes apart, by their evidence.
+
+    A table by class must be more probable than one for all classes, each under a Dirichlet prior of 1 a cell.
+    """
+
+    def pool(self, categories: Array, table: Array) -> Pool:
+        apart, alike = _log_evidence(table).sum(), _log_evidence(table.sum(axis=0, keepdims=True)).sum()
+        if apart <= alike:
+            return one_cell(categories, "")
+        return Pool(categories, np.arange(len(categories)), "whether it is missing tells classes apart")
+
+
+def one_cell(categories: Array, why: str) -> Pool:
+    """All values in one cell."""
+    return Pool(np.array([RARE], dtype=object)[: len(categories)], np.zeros(len(categories), dtype=int), why)
+
+
+def pooled(features: CategoricalFeatures, pools: Sequence[Pool]) -> PooledFeatures:
+    """Features with other cells; those that have been pooled before stay as they are."""
+    if isinstance(features, PooledFeatures):
+        return features
+    cells, cell = tuple(pool.cells for pool in pools), tuple(pool.cell for pool in pools)
+    return PooledFeatures(features.width, features.names, cells, features.categories, cell)
+
+
+def _identifies(categories: Array, table: Array) -> bool:
+    """Whether nearly every row has a text of its own. A row weighs as much as the lightest cell."""
+    if categories.dtype.kind not in "OUT" or not len(categories) or not isinstance(categories[0], str):
+        return False
+    positive = table[table > 0]
+    rows = positive.sum() / positive.min() if len(positive) else 0.0
+    return bool(rows >= FEW and len(categories) > UNIQUE * rows)
+
+
+def _log_evidence(table: Array) -> Array:
+    """log p(table) of rows of counts (k, r), each under a Dirichlet prior of 1 a cell."""
+    r, n = table.shape[1], table.sum(axis=1)
+    return np.asarray(gammaln(r) - gammaln(r + n) + gammaln(1.0 + table).sum(axis=1))

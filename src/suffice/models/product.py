@@ -1,0 +1,184 @@
+"""Independent blocks of columns, each with a density of its own: naive Bayes over mixed tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, Self, cast
+
+import numpy as np
+
+from suffice._domain import Domain, Encoded, Features
+from suffice._labels import OneHot
+from suffice._notice import Notice
+from suffice._vector import Array, Vector
+from suffice.encoders.blocks import BlockFeatures, block
+from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Tabular
+from suffice.models._statistics import Statistics, Sums
+from suffice.models.natural import project_log
+
+AnyDensity = Density[Any, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parts(Sums):
+    """The sums of every block, by its name."""
+
+    parts: Mapping[str, Any]
+
+    def each(self, f: Callable[[str, Any], Any]) -> Self:
+        """f of the name and the sums of every block."""
+        return replace(self, parts={name: f(name, part) for name, part in self.parts.items()})
+
+    def onto(self, old: Domain, new: Domain) -> Self:
+        return self.each(lambda name, part: part.onto(domain_of(old, name), domain_of(new, name)))
+
+    def regroup(self, group: Array, size: int) -> Self:
+        return self.each(lambda _, part: part.regroup(group, size))
+
+    def less(self, gone: Self) -> Self:
+        return self.each(lambda name, part: part.less(gone.parts[name]))
+
+    def settled(self, anew: bool = False) -> Self:
+        return self.each(lambda _, part: part.settled(anew))
+
+    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
+        return next(filter(None, whys), None)
+
+    def pruned(self, features: Features) -> tuple[Features, Self]:
+        blocks = cast(BlockFeatures, features)
+        each = {name: part.pruned(blocks.part(name)) for name, part in self.parts.items()}
+        left = blocks.with_parts({name: kept for name, (kept, _) in each.items()})
+        return left, replace(self, parts={name: sums for name, (_, sums) in each.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Parameters: log p(y) (k,), and those of every block."""
+
+    domain: Domain
+    class_log_prob: Array
+    parts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NaturalFactors(Vector):
+    """log p(y) (k,), and the natural parameters of every block, with an intercept that stays as it is."""
+
+    intercept: Array
+    parts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Density[Parts, Factors]):
+    """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
+
+    A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
+    """
+
+    parts: Mapping[str, AnyDensity]  # models of p(x_b | y); p(y) is the product's alone
+
+    @classmethod
+    def of(cls, parts: Mapping[str, AnyDensity], **settings: Any) -> Product:
+        """The product with all abilities that its blocks have in common."""
+        kinds = (TabularProduct, Tabular), (NaturalProduct, Natural), (JointProduct, Joint), (Product, Density)
+        blocks = {name: replace(model, class_prior="uniform") for name, model in parts.items()}
+        kind = next(kind for kind, need in kinds if all(isinstance(model, need) for model in blocks.values()))
+        return kind(blocks, **settings)
+
+    def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
+        """The blocks that have columns."""
+        blocks = cast(BlockFeatures, features)
+        return ((name, self.parts[name]) for name in blocks.parts)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Parts:
+        each = self.present(domain.features)
+        return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
+
+    def resolve(self, s: Statistics[Parts]) -> Self:
+        parts = {name: model.resolve(part(s, name)) for name, model in self.present(s.domain.features)}
+        blocks = cast(BlockFeatures, s.domain.features)
+        known = {name: model.domain.features for name, model in parts.items() if model.domain is not None}
+        return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
+
+    def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
+        each = {name: model.restrict(part(s, name)) for name, model in self.present(s.domain.features)}
+        features = {name: one.domain.features for name, one in each.items()}
+        domain = replace(s.domain, features=cast(BlockFeatures, s.domain.features).with_parts(features))
+        return Statistics(domain, s.mass, Parts({name: one.sums for name, one in each.items()}))
+
+    def attempt(self, s: Statistics[Parts]) -> Attempt[Parts, Factors]:
+        got = {name: model.attempt(part(s, name)) for name, model in self.present(s.domain.features)}
+        mass = reduce(np.logical_and, (one.valid.mass for one in got.values()))
+        valid = replace(s, mass=mass, sums=Parts({name: one.valid.sums for name, one in got.items()}))
+        theta = Factors(s.domain, self.class_log_prob(s), {name: one.parameters for name, one in got.items()})
+        return Attempt(theta, valid, next((one.problem for one in got.values() if one.problem), None))
+
+    def log_density(self, X: Encoded, theta: Factors) -> Array:
+        each = self.present(theta.domain.features)
+        return reduce(np.add, (model.log_density(block(X, name), theta.parts[name]) for name, model in each))
+
+    def account(self, s: AnyStatistics) -> tuple[str, ...]:
+        words: list[list[str]] = [[] for _ in range(s.domain.width)]
+        blocks = cast(BlockFeatures, s.domain.features)
+        for name, model in self.present(blocks):
+            for j, said in zip(blocks.at[name], model.account(part(s, name)), strict=True):
+                words[j] += [said] * bool(said)
+        return tuple("; ".join(said) for said in words)
+
+    def remarks(self) -> tuple[Notice, ...]:
+        return tuple(notice for model in self.parts.values() for notice in model.remarks())
+
+
+class JointProduct(Product, Joint[Parts, Factors]):
+    """A product of blocks with joint likelihoods."""
+
+    def log_likelihood(self, target: Statistics[Parts], best: Factors, theta: Factors) -> float:
+        """The sum over blocks, and that of the classes."""
+        each = self.present(target.domain.features)
+        blocks = sum(
+            cast(Any, model).log_likelihood(part(target, name), best.parts[name], theta.parts[name])
+            for name, model in each
+        )
+        return float(blocks + self.class_log_likelihood(target, best, theta))
+
+
+class NaturalProduct(JointProduct, Natural[Parts, Factors, NaturalFactors]):
+    """A product of blocks with natural parameters, which are those of the blocks side by side."""
+
+    def _each(self, f: Callable[[str, Any], Any]) -> dict[str, Any]:
+        if self.domain is None:
+            raise ValueError("a model has natural parameters once it is resolved")
+        return {name: f(name, model) for name, model in self.present(self.domain.features)}
+
+    def natural(self, theta: Factors) -> NaturalFactors:
+        parts = self._each(lambda name, model: model.natural(theta.parts[name]))
+        return NaturalFactors(theta.class_log_prob, parts)
+
+    def from_natural(self, eta: NaturalFactors) -> Factors:
+        parts = self._each(lambda name, model: model.from_natural(eta.parts[name]))
+        return Factors(cast(Domain, self.domain), eta.intercept, parts)
+
+    def gradient(self, s: Statistics[Parts], eta: NaturalFactors) -> NaturalFactors:
+        parts = self._each(lambda name, model: model.gradient(part(s, name), eta.parts[name]))
+        return NaturalFactors(s.mass * (not self.classes_given), parts)
+
+    def feasible(self, eta: NaturalFactors, start: NaturalFactors) -> NaturalFactors:
+        parts = self._each(lambda name, model: model.feasible(eta.parts[name], start.parts[name]))
+        return NaturalFactors(start.intercept if self.classes_given else project_log(eta.intercept[None])[0], parts)
+
+
+class TabularProduct(NaturalProduct, Tabular):
+    """A product of tables."""
+
+
+def domain_of(domain: Domain, name: str) -> Domain:
+    """The domain of a block."""
+    return Domain(domain.classes, cast(BlockFeatures, domain.features).part(name))
+
+
+def part(s: Statistics[Any], name: str) -> Statistics[Any]:
+    """The statistics of a block."""
+    return Statistics(domain_of(s.domain, name), s.mass, s.sums.parts[name])
