@@ -2,5 +2,6 @@
 
 from suffice.naive_bayes._categorical import CategoricalNB
 from suffice.naive_bayes._gaussian import GaussianNB
+from suffice.naive_bayes._mixed import NaiveBayes
 
-__all__ = ["CategoricalNB", "GaussianNB"]
+__all__ = ["CategoricalNB", "GaussianNB", "NaiveBayes"]
