@@ -35,6 +35,7 @@ from suffice import (
 from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
+from suffice.models import Binned
 from tests.strangers.lazy import Lazy
 from tests.toy import Unit
 
@@ -233,6 +234,11 @@ ZOO = [
     Entry("designed", DesignedDiscriminant(Ratio()), tolerance=1e-6),
     Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr")),
     Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, anchor=0, stop=None)), tolerance=1e-6),
+    Entry("binned", ModelClassifier(Binned(Dirichlet())), missing=True),
+    Entry("binned-kmeans", ModelClassifier(Binned(Dirichlet(), "kmeans", 5)), missing=True),
+    Entry("binned-uniform", ModelClassifier(Binned(Dirichlet(), "uniform", 8, spikes=False)), missing=True),
+    Entry("binned-mdl", ModelClassifier(Binned(Dirichlet(), "mdl")), missing=True),
+    Entry("binned-rc", ModelClassifier(Binned(Dirichlet(), n_bins=8), RiskCalibration(0.1, stop=None))),
     Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
 ]
 

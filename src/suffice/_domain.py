@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class CategoricalFeatures(Features):
     >>> (a | CategoricalFeatures(1, categories=(np.array(["v"]),))).categories
     (array(['u', 'v'], dtype='<U1'),)
     """
+
+    closed: ClassVar[bool] = False  # whether a category stays when no row has it any more
 
     categories: tuple[Array, ...] = ()
 

@@ -15,11 +15,14 @@ from suffice.models._base import (
     Tabular,
 )
 from suffice.models._statistics import Statistics, Sums
+from suffice.models.binned import Binned
 from suffice.models.categorical import Categorical, Counts
+from suffice.models.cells import BinFeatures, Binning
 from suffice.models.contests import Contests
 from suffice.models.diagonal import DiagonalGaussian, TiedDiagonalGaussian
 from suffice.models.full import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian import ConstantColumnWarning
+from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes import TangentPlane
@@ -30,6 +33,9 @@ __all__ = [
     "AnyModel",
     "AnyStatistics",
     "Attempt",
+    "BinFeatures",
+    "Binned",
+    "Binning",
     "Categorical",
     "ConstantColumnWarning",
     "Contests",
@@ -39,6 +45,7 @@ __all__ = [
     "Density",
     "DiagonalGaussian",
     "FullGaussian",
+    "Histogram",
     "Joint",
     "LogTables",
     "Model",

@@ -145,6 +145,13 @@ class Density(Model[B, D]):
     def log_density(self, X: Encoded, theta: D) -> Array:
         """log p(x | y) for every class (n, k)."""
 
+    def support(self) -> Encoded | None:
+        """A row for each value of a resolved model's only column, over which p(x | y) sums to one; None: all numbers.
+
+        Over all numbers it integrates to one.
+        """
+        return None
+
     def log_joint(self, X: Encoded, theta: D) -> Array:
         return theta.class_log_prob + self.log_density(X, theta)
 

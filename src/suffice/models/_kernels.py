@@ -114,3 +114,25 @@ def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight:
                 if code >= 0:
                     out[offsets[j] + code, labels[i]] += weight[i]
     return out
+
+
+@compiled
+def interval_codes(X: Array, bounds: Array, starts: Array) -> Array:
+    """Which interval each entry is in (n, d): the last of its column's sorted lower bounds that is not above it.
+
+    The bounds of column j are those from starts[j] to starts[j + 1]; -1 for NaN and for what is below the first.
+    """
+    n, d = X.shape
+    codes = np.empty((n, d), np.int32)
+    for i in range(n):
+        for j in range(d):
+            x = X[i, j]
+            low, high = starts[j], starts[j + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if bounds[middle] <= x:
+                    low = middle + 1
+                else:
+                    high = middle
+            codes[i, j] = low - starts[j] - 1
+    return codes

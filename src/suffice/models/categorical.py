@@ -14,6 +14,7 @@ from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._statistics import Statistics, Sums, grouped
+from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
 from suffice.priors import Dirichlet
 
@@ -46,23 +47,14 @@ class Counts(Sums):
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
         features = _of(domain)
-        if (self.table < 0).any():
-            c, cell = np.argwhere(self.table < 0)[0]
-            j = int(np.searchsorted(features.starts, cell, side="right")) - 1
-            value = show(features.categories[j][cell - features.starts[j]])
-            who = f"{domain.label(int(c))} would keep less than no rows with {value} in {domain.name(j)}"
-            return f"{who}: these rows were not all learned"
-        over = _by_feature(features, self.table) > mass[:, None] * (1 + 1e-6)
-        if over.any():
-            c, j = np.argwhere(over)[0].tolist()
-            who = f"{domain.label(c)} would keep more values than rows in {domain.name(j)}"
-            return f"{who}: these rows were not all learned"
-        return None
+        return impossible(self.table, features.starts, lambda j, v: show(features.categories[j][v]), domain, mass)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         """Without the categories that no row has any more."""
         if not isinstance(features, CategoricalFeatures):
             raise TypeError("counts are of categories")
+        if features.closed:
+            return features, self
         seen = (self.table > 0).any(axis=0)
         parts = np.split(seen, features.starts[1:-1])
         categories = tuple(c[keep] for c, keep in zip(features.categories, parts, strict=True))
@@ -91,12 +83,7 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
         features = _of(domain)
-        codes, at = features.read(X), features.starts
-        if isinstance(W, OneHot):
-            table = _kernels.table_counts(codes, at, at[-1], W.codes, W.weight, len(W.classes))
-        else:
-            table = _kernels.table_sums(codes, at, at[-1], np.ascontiguousarray(W))
-        return Counts(table.T)
+        return Counts(counted(features.read(X), features.starts, W))
 
     def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
         """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
@@ -104,14 +91,14 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
         sizes = features.sizes
         pseudo = np.zeros(len(sizes)) if self.prior is None else self.prior.cell(sizes)
         counts = table + np.repeat(pseudo, sizes)
-        return counts, _by_feature(features, counts)
+        return counts, by_feature(features.starts, counts)
 
     def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
         """A table is valid where none of its smoothed counts is negative and their sum is positive."""
         features = _of(s.domain)
         sizes = features.sizes
         counts, total = self._smoothed(s)
-        bad = _by_feature(features, (counts < 0).astype(float)) > 0
+        bad = by_feature(features.starts, (counts < 0).astype(float)) > 0
         valid = replace(s, mass=s.mass > 0, sums=Counts(np.repeat(~bad & (total > 0), sizes, axis=1)))
         empty = np.repeat(total <= 0, sizes, axis=1)  # nothing is known: all categories alike
         p = np.where(
@@ -144,9 +131,13 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
         intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
         return LogTables(intercept, np.concatenate(tables))
 
+    def support(self) -> Encoded:
+        features = _of(self._resolved())
+        return Encoded(features, np.arange(features.starts[-1], dtype=np.int32)[:, None])
+
     def _resolved(self) -> Domain:
         if self.domain is None:
-            raise ValueError("a model has natural parameters once it is resolved")
+            raise ValueError("a model has a domain once it is resolved")
         return self.domain
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
@@ -158,9 +149,3 @@ def _of(domain: Domain) -> CategoricalFeatures:
     if not isinstance(domain.features, CategoricalFeatures):
         raise TypeError("tables are over categories: encode the columns with suffice.encoders.Categories")
     return domain.features
-
-
-def _by_feature(features: CategoricalFeatures, cells: Array) -> Array:
-    """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
-    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, features.starts]
-    return np.diff(sums, axis=1)

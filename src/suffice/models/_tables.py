@@ -1,0 +1,56 @@
+"""Tables of weights by class, those of all features side by side: how they are filled, moved and found impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from suffice._domain import Domain
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.models import _kernels
+
+
+def counted(codes: Array, starts: Array, W: OneHot | Array) -> Array:
+    """sum_i W_ic 1(code of x_ij is v) for every cell starts_j + v: (k, cells); an entry of code -1 takes no part."""
+    if isinstance(W, OneHot):
+        table = _kernels.table_counts(codes, starts, starts[-1], W.codes, W.weight, len(W.classes))
+    else:
+        table = _kernels.table_sums(codes, starts, starts[-1], np.ascontiguousarray(W))
+    return np.asarray(table.T)
+
+
+def moved(table: Array, at: Array, size: int) -> Array:
+    """The cells (k, cells) added up to other cells: cell v to `at[v]` of `size` cells.
+
+    >>> moved(np.array([[1.0, 2.0, 4.0]]), np.array([0, 2, 2]), 3)
+    array([[1., 0., 6.]])
+    """
+    out = np.zeros((len(table), size))
+    for c, row in enumerate(table):
+        out[c] = np.bincount(at, row, size)
+    return out
+
+
+def by_feature(starts: Array, cells: Array) -> Array:
+    """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
+    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, starts]
+    return np.diff(sums, axis=1)
+
+
+def impossible(
+    table: Array, starts: Array, value: Callable[[int, int], str], domain: Domain, mass: Array
+) -> str | None:
+    """Why no rows of such masses can have such a table; None if some can. `value`: (feature, cell) in words."""
+    if (table < 0).any():
+        c, cell = np.argwhere(table < 0)[0].tolist()
+        j = int(np.searchsorted(starts, cell, side="right")) - 1
+        who = f"{domain.label(c)} would keep less than no rows with {value(j, cell - int(starts[j]))}"
+        return f"{who} in {domain.name(j)}: these rows were not all learned"
+    over = by_feature(starts, table) > mass[:, None] * (1 + 1e-6)
+    if over.any():
+        c, j = np.argwhere(over)[0].tolist()
+        who = f"{domain.label(c)} would keep more values than rows in {domain.name(j)}"
+        return f"{who}: these rows were not all learned"
+    return None

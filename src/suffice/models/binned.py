@@ -1,0 +1,89 @@
+"""Naive Bayes over numbers in cells: histograms are summed, cells are chosen from them, tables are learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.encoders import Encoder, Numbers
+from suffice.models._statistics import Statistics
+from suffice.models._tables import moved
+from suffice.models.categorical import Categorical, Counts
+from suffice.models.cells import BinFeatures, Binning
+from suffice.models.histogram import Histogram, histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Binned(Categorical):
+    """p(x, y) = p(y) prod_j p(cell of x_j | y): tables over intervals of numbers, chosen from the sums themselves.
+
+    What is summed is a `Histogram` on a nested grid, from which `resolve` chooses the cells; `restrict` adds the grid's
+    cells up to theirs. So fitting in pieces, and adding fitted models, give the cells and tables of all rows at once.
+    After forgetting, the grid stays as coarse as it was: that matters for columns of more than 4,096 values alone.
+
+    The density is the probability of the cell, not divided by its width: it sums to one over the cells.
+
+    Parameters
+    ----------
+    prior : Dirichlet or None
+        Pseudo-counts of the tables.
+    strategy, n_bins, spikes, identifiers
+        As in `suffice.models.cells.Binning`.
+
+    Examples
+    --------
+    >>> from suffice import ModelClassifier
+    >>> X = np.array([[0.0], [0.0], [0.0], [1.5], [2.5], [3.5]])
+    >>> model = ModelClassifier(Binned(n_bins=2)).fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.parameters_.domain.features.categories
+    (array([ -inf, 5.e-324]),)
+    """
+
+    strategy: str = "quantile"
+    n_bins: int = 32
+    spikes: bool = True
+    identifiers: bool = True
+    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+
+    @property
+    def binning(self) -> Binning:
+        """How cells are chosen."""
+        return Binning(self.strategy, self.n_bins, self.spikes, self.identifiers)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:  # a histogram until cells are chosen
+        if isinstance(domain.features, BinFeatures):
+            return super().sums(X, W, domain)
+        return histogram(domain.features.read(X), W)
+
+    def resolve(self, s: Statistics[Any]) -> Self:
+        """The cells chosen from a histogram; kept where the sums are over cells already."""
+        features = s.domain.features
+        if not isinstance(features, BinFeatures):
+            features = self.binning.features(s)
+        return replace(self, domain=replace(s.domain, features=features))
+
+    def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
+        """The histogram added up to the cells."""
+        cells = self._resolved().features
+        if isinstance(s.domain.features, BinFeatures) or not isinstance(cells, BinFeatures):
+            return s
+        cells.check(s.domain.features)
+        return Statistics(replace(s.domain, features=cells), s.mass, _in_cells(s.sums, cells))
+
+
+def _in_cells(s: Histogram, cells: BinFeatures) -> Counts:
+    at = [np.zeros(0, dtype=int)]
+    for j, (column, start) in enumerate(zip(s.columns(), cells.starts, strict=False)):
+        first, last = (np.searchsorted(cells.categories[j], side, side="right") for side in (column.low, column.high))
+        if not np.array_equal(first, last):
+            raise ValueError(
+                f"{cells.name(j)} was summed on a coarser grid than its cells were chosen on, so that its sums cannot "
+                "be divided among them: choose the cells anew from all sums, or sum the rows with the resolved model"
+            )
+        at.append(start + first - 1)
+    return Counts(moved(s.table, np.concatenate(at), int(cells.starts[-1])))

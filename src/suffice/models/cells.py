@@ -1,0 +1,182 @@
+"""From a histogram to cells: intervals of numbers that are used as categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from suffice._check import Rule, check, is_whole, one_of
+from suffice._domain import CategoricalFeatures, Encoded, Features
+from suffice._vector import Array
+from suffice.models import _kernels, grid
+from suffice.models._statistics import Statistics
+from suffice.models.cuts import BY_CLASS, CLOSE, STRATEGIES
+from suffice.models.histogram import Column, Histogram
+
+LEAST_ROWS = 20  # that whole numbers must number to be taken for an identifier
+GAPS = 1.1  # whole numbers from the first to the last, for each row that is numbered
+DIFFERENT = (
+    "different cells, whose sums do not add up: add the histograms that they were chosen from (those of an unresolved "
+    "model, `statistics_` of an estimator), and choose anew"
+)
+AT_LEAST_TWO = Rule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2")
+YES_OR_NO = Rule(lambda v: isinstance(v, bool | np.bool_), "True or False")
+
+
+@dataclass(frozen=True, eq=False)
+class BinFeatures(CategoricalFeatures):
+    """Columns of numbers in cells: `categories[j]` are the lower bounds of the cells of column j, the first -inf.
+
+    A number is in the last cell whose lower bound is not above it; NaN is in none.
+
+    >>> bins = BinFeatures(1, categories=(np.array([-np.inf, 0.0, 2.5]),))
+    >>> bins.read(Encoded(Features(1), np.array([[-3.0], [0.0], [7.0], [np.nan]]))).ravel()
+    array([ 0,  1,  2, -1], dtype=int32)
+    """
+
+    closed: ClassVar[bool] = True
+
+    def check(self, other: Features) -> None:
+        super().check(other)
+        if isinstance(other, BinFeatures) and not self.same(other):
+            raise ValueError(f"the columns were put into {DIFFERENT}")
+
+    def __or__(self, other: Features) -> Self:
+        if not isinstance(other, BinFeatures):
+            raise ValueError(f"the columns are in cells here and not there, which is {DIFFERENT}")
+        return Features.__or__(self, other)
+
+    def same(self, other: Features) -> bool:
+        return self is other or (isinstance(other, BinFeatures) and super().same(other))
+
+    def read(self, X: Encoded) -> Array:
+        """Codes (n, d) of numbers: the cell of each, -1 where it is missing."""
+        if X.features is not self:
+            self.check(X.features)
+        return X.values if isinstance(X.features, BinFeatures) else self.codes(X.values)
+
+    def codes(self, values: Array) -> Array:
+        """The cell of each of the numbers (n, d); -1 where it is missing."""
+        bounds = np.concatenate([np.zeros(0), *self.categories])
+        return np.asarray(_kernels.interval_codes(values, bounds, self.starts))
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How a histogram becomes cells, which are unions of neighbouring cells of its grid.
+
+    A column of at most `n_bins` values has a cell for each of them; otherwise the strategy cuts. A cut is midway
+    between the neighbouring values, but beside a spike it is where the spike ends: a number that was never learned and
+    is not the spike itself belongs to the ordinary neighbour. A column with one value, or none, has one cell and so no
+    say. With the strategy "mdl" the classes alone decide what is a cell of its own, spike or not.
+
+    Parameters
+    ----------
+    strategy : {"quantile", "kmeans", "uniform", "mdl"}
+        Cells of equal weight, around means, of equal width, or that tell the most about the class; see
+        `suffice.models.cuts`.
+    n_bins : int
+        How many cells. Spikes count as cells; one between ordinary values parts them, which makes one more.
+    spikes : bool
+        Whether a value with more than 1/n_bins of the weight is a cell of its own; the others are cut among themselves.
+    identifiers : bool
+        Whether a column that numbers the rows is left out, by giving it one cell: see `numbers_rows`.
+    """
+
+    strategy: str = "quantile"
+    n_bins: int = 32
+    spikes: bool = True
+    identifiers: bool = True
+
+    def features(self, s: Statistics[Histogram]) -> BinFeatures:
+        """The cells of all columns."""
+        check(self, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO, spikes=YES_OR_NO, identifiers=YES_OR_NO)
+        bounds = tuple(self.bounds(column) for column in s.sums.columns())
+        return BinFeatures(s.domain.width, s.domain.names, bounds)
+
+    def bounds(self, column: Column) -> Array:
+        """The lower bounds of the cells of one column, the first -inf."""
+        column = _held(column)
+        if len(column.keys) < 2 or (self.identifiers and numbers_rows(column)):
+            return np.array([-np.inf])
+        spike = self.spike(column)
+        return np.append(-np.inf, _between(column, self._cuts(column, spike), spike))
+
+    def spike(self, column: Column) -> Array:
+        """Which values of a column are spikes (m,)."""
+        return np.asarray(column.weight * self.n_bins > column.weight.sum() * (1 + CLOSE)) & self.spikes
+
+    def _cuts(self, column: Column, spike: Array) -> Array:
+        """Before which cells of the grid there is a cut."""
+        cut, m = STRATEGIES[self.strategy], len(column.keys)
+        if self.strategy in BY_CLASS:
+            return cut(column.value, column.table, self.n_bins)
+        if m <= self.n_bins:
+            return np.arange(1, m)
+        alone, others = np.flatnonzero(spike), np.flatnonzero(~spike)
+        cuts = np.concatenate([alone, alone + 1])
+        if len(others) > 1:
+            rest = column.taking(others)
+            cuts = np.append(cuts, others[cut(rest.value, rest.table, max(1, self.n_bins - len(alone)))])
+        cuts = np.unique(cuts)
+        return cuts[(cuts > 0) & (cuts < m)]
+
+
+def numbers_rows(column: Column) -> bool:
+    """Whether a column is whole numbers that number the rows, all different and nearly without gaps: an identifier.
+
+    At least 20 rows; no cell of the grid holds more rows than whole numbers, so that no number is there twice; and from
+    the least to the greatest there are at most 1.1 whole numbers a row. Rows of a weight other than 1 number nothing.
+    """
+    rows = float(column.weight.sum())
+    with np.errstate(over="ignore"):
+        span = column.low[-1] - column.high[0] + 1 if len(column.keys) else np.inf
+    if rows < LEAST_ROWS or span > GAPS * rows:
+        return False
+    whole = np.floor(column.high) - np.ceil(column.low) + 1
+    return bool((column.weight <= whole * (1 + CLOSE)).all())
+
+
+def _held(column: Column) -> Column:
+    """The cells of the grid that hold something: one may have lost its weight, to another class for example."""
+    return column.taking(column.weight > 0)
+
+
+def _between(column: Column, cuts: Array, spike: Array) -> Array:
+    """The numbers at which to cut before some cells of the grid: on the grid, so that cells are unions of its cells."""
+    a, b = cuts - 1, cuts
+    least, most = column.above[a], column.low[b]
+    shift = column.shift
+    middle = grid.number(grid.ordered(0.5 * column.high[a] + 0.5 * most) >> shift << shift)
+    middle = np.clip(middle, least, most)
+    return np.where(spike[a] == spike[b], middle, np.where(spike[b], most, least))
+
+
+@dataclass(frozen=True)
+class Described:
+    """What became of a column: how many cells it has, which values are cells of their own, and why it has no say."""
+
+    name: str
+    cells: int
+    spikes: tuple[float, ...]
+    left_out: str | None  # "constant", "missing" or "numbers the rows"; None: it takes part
+
+
+def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[Described, ...]:
+    """What became of each column of a histogram in these cells."""
+    columns = map(_held, s.sums.columns())
+    return tuple(_described(features, j, column, binning) for j, column in enumerate(columns))
+
+
+def _described(features: BinFeatures, j: int, column: Column, binning: Binning) -> Described:
+    bounds = features.categories[j]
+    at = np.searchsorted(bounds, column.low, side="right") - 1
+    alone = binning.spike(column) & (np.bincount(at, minlength=len(bounds))[at] == 1) & (len(bounds) > 1)
+    why = None
+    if len(column.keys) < 2:
+        why = "constant" if len(column.keys) else "missing"
+    elif binning.identifiers and numbers_rows(column):
+        why = "numbers the rows"
+    return Described(features.name(j), len(bounds), tuple(column.value[alone].tolist()), why)

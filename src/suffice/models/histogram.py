@@ -1,0 +1,142 @@
+"""Histograms of numeric columns: weights by class on a nested grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from suffice._domain import Domain, Features
+from suffice._labels import OneHot, show
+from suffice._vector import Array
+from suffice.models import _kernels, grid
+from suffice.models._statistics import Sums
+from suffice.models._tables import counted, impossible, moved
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The histogram of one column: the keys (m,) of its cells at a shift, and their weights by class (k, m)."""
+
+    keys: Array
+    shift: int
+    table: Array
+
+    @cached_property
+    def low(self) -> Array:
+        """The least number of each cell (m,)."""
+        return grid.number(self.keys << self.shift)
+
+    @cached_property
+    def high(self) -> Array:
+        """The greatest number of each cell (m,)."""
+        return grid.number(((self.keys + 1) << self.shift) - 1)
+
+    @cached_property
+    def above(self) -> Array:
+        """The least number beyond each cell (m,); infinite for the last there can be."""
+        return grid.number((self.keys + 1) << self.shift)
+
+    @cached_property
+    def value(self) -> Array:
+        """A number for each cell (m,): the one that it holds, or its middle."""
+        return 0.5 * self.low + 0.5 * self.high if self.shift else self.low
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of each cell (m,), whatever the class."""
+        return np.asarray(self.table.sum(axis=0))
+
+    def taking(self, which: Array) -> Column:
+        """Some of the cells."""
+        return Column(self.keys[which], self.shift, self.table[:, which])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Histogram(Sums):
+    """Sums of weights by class and cell of a nested grid, those of all columns side by side.
+
+        table_(c, j, v) = sum_i W_ic 1(key of x_ij = v),     key of x = (bits of x, in the order of numbers) >> shift_j
+
+    At shift 0 every number has a cell of its own. While a column has more than 4,096 non-empty cells its shift rises,
+    by which neighbours merge in pairs; a finer and a coarser histogram add up on the coarser grid. So a histogram does
+    not depend on the order of the rows, nor on the pieces in which they were summed. NaN takes no part. A grid that
+    has become coarse stays so when rows are forgotten.
+
+    >>> s = histogram(np.array([[1.5], [-0.0], [1.5]]), OneHot.of(np.array([0, 0, 1])))
+    >>> s.column(0).value, s.table
+    (array([0. , 1.5]), array([[1., 1.], [0., 1.]]))
+    """
+
+    fixed: ClassVar = ("keys", "shift")
+    counts: ClassVar = ("table",)
+
+    keys: tuple[Array, ...]  # d of (m_j,), sorted
+    shift: tuple[int, ...]  # d
+    table: Array  # (k, sum of m_j)
+
+    @property
+    def starts(self) -> Array:
+        """Where each column's cells begin in the table, and where the last ends (d + 1,)."""
+        return _starts(self.keys)
+
+    def column(self, j: int) -> Column:
+        """The histogram of one column."""
+        first, last = self.starts[j : j + 2]
+        return Column(self.keys[j], self.shift[j], self.table[:, first:last])
+
+    def columns(self) -> list[Column]:
+        """The histograms of all columns."""
+        tables = np.split(self.table, self.starts[1:-1], axis=1)
+        return [Column(*one) for one in zip(self.keys, self.shift, tables, strict=True)]
+
+    def align(self, other: Self) -> tuple[Self, Self]:
+        if self.keys is other.keys and self.shift == other.shift:
+            return self, other
+        ours, theirs = (zip(h.keys, h.shift, strict=True) for h in (self, other))
+        keys, shift = _unzipped([grid.common(a, b) for a, b in zip(ours, theirs, strict=True)])
+        return self.on(keys, shift), other.on(keys, shift)
+
+    def on(self, keys: tuple[Array, ...], shift: tuple[int, ...]) -> Self:
+        """The same sums on a grid that is as coarse or coarser, and has all of these cells."""
+        starts = _starts(keys)
+        at = [
+            start + np.searchsorted(to, own >> (after - before))
+            for start, to, own, after, before in zip(starts, keys, self.keys, shift, self.shift, strict=False)
+        ]
+        cells = np.concatenate([np.zeros(0, dtype=int), *at])
+        return replace(self, keys=keys, shift=shift, table=moved(self.table, cells, int(starts[-1])))
+
+    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
+        def value(j: int, cell: int) -> str:
+            return "about " * (self.shift[j] > 0) + show(self.column(j).value[cell])
+
+        return impossible(self.table, self.starts, value, domain, mass)
+
+    def pruned(self, features: Features) -> tuple[Features, Self]:
+        """Without the cells that no row is in any more."""
+        seen = (self.table > 0).any(axis=0)
+        parts = np.split(seen, self.starts[1:-1])
+        keys = tuple(k[keep] for k, keep in zip(self.keys, parts, strict=True))
+        return features, replace(self, keys=keys, table=self.table[:, seen])
+
+
+def histogram(X: Array, W: OneHot | Array) -> Histogram:
+    """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
+    some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
+    keys, shift = _unzipped([grid.cells(column[some]) for column in X.T])
+    starts = _starts(keys)
+    bounds = [grid.number(k << s) for k, s in zip(keys, shift, strict=True)]
+    codes = _kernels.interval_codes(X, np.concatenate([np.zeros(0), *bounds]), starts)
+    return Histogram(keys, shift, counted(codes, starts, W))
+
+
+def _starts(keys: Sequence[Array]) -> Array:
+    return np.cumsum([0, *map(len, keys)])
+
+
+def _unzipped(grids: list[tuple[Array, int]]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    return tuple(keys for keys, _ in grids), tuple(shift for _, shift in grids)
