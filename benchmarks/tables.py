@@ -57,6 +57,11 @@ def logistic():
     return make_pipeline(columns, LogisticRegression(max_iter=2000))
 
 
+def first_for_new(codes):
+    """The first code for a category that is new, for which MixedNB has no place."""
+    return np.maximum(codes, 0)
+
+
 def scikit_bayes(X):
     """MixedNB of scikit-bayes on imputed columns and ordinal codes; None without the package."""
     try:
@@ -64,8 +69,8 @@ def scikit_bayes(X):
     except ImportError:
         return None
     text = [j for j, dtype in enumerate(X.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=0)
-    words = make_pipeline(SimpleImputer(strategy="most_frequent"), codes)
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), codes, FunctionTransformer(first_for_new))
     columns = make_column_transformer((words, [X.columns[j] for j in text]), remainder=SimpleImputer())
     return make_pipeline(columns, MixedNB(categorical_features=list(range(len(text))), bernoulli_features=[]))
 
@@ -81,7 +86,7 @@ def on_adult(X):
         yield "scikit-bayes MixedNB", scikit_bayes(X)
 
 
-def on_all(X):
+def on_all(_):
     """The methods of the second table."""
     yield "NaiveBayes", NaiveBayes()
     yield "calibrated", NaiveBayes(learner=RiskCalibration())
@@ -121,10 +126,10 @@ class Kept:
         self.path = Path(path)
         self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
-    def get(self, key, make):
+    def get(self, key, make, *given):
         """What is there, or what is made and kept."""
         if key not in self.found:
-            self.found[key] = make()
+            self.found[key] = make(*given)
             part = self.path.with_suffix(".part")
             part.write_text(json.dumps(self.found, indent=1))
             part.replace(self.path)
@@ -137,12 +142,8 @@ def run(names, folder, methods, seeds, kept):
         X, y = read(folder / f"{name}.parquet")
         few = 1 if X.size > LARGE else seeds
         for method, model in methods(X):
-            keys = [f"{name} / {method} / {seed}" for seed in range(few)]
-            yield (
-                name,
-                method,
-                [kept.get(k, lambda m=model, s=s: measure(m, X, y, s)) for s, k in enumerate(keys)],
-            )
+            found = [kept.get(f"{name} / {method} / {seed}", measure, model, X, y, seed) for seed in range(few)]
+            yield name, method, found
 
 
 def adult(folder, seeds, kept):
@@ -173,7 +174,9 @@ def every(folder, seeds, kept):
     for method in methods[:-1]:
         for key in ("error", "log_loss"):
             gaps = [t[method][key] - t[methods[-1]][key] for t in table.values()]
-            print(f"{method} against boosting, {key}: {sum(g < 0 for g in gaps)} better, {sum(g > 0 for g in gaps)} worse")
+            print(
+                f"{method} against boosting, {key}: {sum(g < 0 for g in gaps)} better, {sum(g > 0 for g in gaps)} worse"
+            )
         ratio = np.median([t[method]["seconds"] / t[methods[-1]]["seconds"] for t in table.values()])
         print(f"{method}: median time / boosting {ratio:.2f}")
 

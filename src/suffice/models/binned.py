@@ -14,7 +14,7 @@ from suffice.encoders import Encoder, Numbers
 from suffice.models._statistics import Statistics
 from suffice.models._tables import moved
 from suffice.models.categorical import Categorical, Counts
-from suffice.models.cells import BinFeatures, Binning
+from suffice.models.cells import BinFeatures, Binning, describe
 from suffice.models.histogram import Histogram, histogram
 
 
@@ -74,6 +74,12 @@ class Binned(Categorical):
             return s
         cells.check(s.domain.features)
         return Statistics(replace(s.domain, features=cells), s.mass, _in_cells(s.sums, cells))
+
+    def account(self, s: Statistics[Any]) -> tuple[str, ...]:
+        cells = self._resolved().features
+        if not isinstance(cells, BinFeatures):
+            return super().account(s)
+        return tuple(one.words() for one in describe(s, cells, self.binning))
 
 
 def _in_cells(s: Histogram, cells: BinFeatures) -> Counts:

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice._check import Rule, check, is_whole, one_of
 from suffice._domain import CategoricalFeatures, Encoded, Features
+from suffice._labels import listed
 from suffice._vector import Array
 from suffice.models import _kernels, grid
 from suffice.models._statistics import Statistics
@@ -154,6 +155,14 @@ def _between(column: Column, cuts: Array, spike: Array) -> Array:
     return np.where(spike[a] == spike[b], middle, np.where(spike[b], most, least))
 
 
+LEFT_OUT = {
+    "constant": "it has one value only",
+    "missing": "it has no values",
+    "numbers the rows": "an identifier, it numbers the rows",
+}
+MENTIONED = 3  # values with cells of their own that are named
+
+
 @dataclass(frozen=True)
 class Described:
     """What became of a column: how many cells it has, which values are cells of their own, and why it has no say."""
@@ -162,6 +171,15 @@ class Described:
     cells: int
     spikes: tuple[float, ...]
     left_out: str | None  # "constant", "missing" or "numbers the rows"; None: it takes part
+
+    def words(self) -> str:
+        """The same as a line for people to read."""
+        if self.left_out is not None:
+            return f"left out: {LEFT_OUT[self.left_out]}"
+        own = listed(f"{value:g}" for value in self.spikes[:MENTIONED])
+        more = f" and {len(self.spikes) - MENTIONED} more" * (len(self.spikes) > MENTIONED)
+        alone = f", {own}{more} on {'their' if len(self.spikes) > 1 else 'its'} own"
+        return f"{self.cells} cells{alone * bool(self.spikes)}"
 
 
 def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[Described, ...]:

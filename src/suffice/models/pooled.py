@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, cast
+from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from scipy.special import gammaln
@@ -25,6 +25,8 @@ UNIQUE = 0.9  # values a row, at which text is taken for an identifier
 class PooledFeatures(CategoricalFeatures):
     """Columns of categories of which several may share a cell: `categories` are the cells, `values` what is in them."""
 
+    closed: ClassVar[bool] = True
+
     values: tuple[Array, ...] = ()  # (v_j,) of each column, sorted
     cell: tuple[Array, ...] = ()  # (v_j,) the cell of each
 
@@ -42,7 +44,7 @@ class Pool(NamedTuple):
 
     def words(self) -> str:
         """What became of the column."""
-        if len(self.cells) == 1:
+        if len(self.cells) < 2:
             return self.why
         return f"{len(self.cells)} cells" + f": {self.why}" * bool(self.why)
 
@@ -81,8 +83,8 @@ class Pooled(Categorical):
         rows = table.sum(axis=0)
         if _identifies(categories, table):
             return one_cell(categories, f"left out: an identifier, {len(categories)} values in about as many rows")
-        if len(categories) == 1:
-            return one_cell(categories, "left out: it has one value only")
+        if len(categories) < 2:
+            return one_cell(categories, f"left out: it has {'one value only' if len(categories) else 'no values'}")
         rare = rows < self.min_frequency
         if not rare.any():
             return Pool(categories, np.arange(len(categories)))

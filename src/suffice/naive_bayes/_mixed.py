@@ -69,7 +69,7 @@ class NaiveBayes(Classifier):
     >>> X = pd.DataFrame({"age": [23, 31, None, 58], "job": ["cook", "clerk", "clerk", None]})
     >>> model = NaiveBayes().fit(X, ["no", "no", "yes", "yes"])
     >>> model.predict(pd.DataFrame({"age": [25.0, None], "job": [None, "clerk"]}))
-    array(['no', 'no'], dtype='<U3')
+    array(['no', 'yes'], dtype='<U3')
     """
 
     def __init__(
