@@ -28,6 +28,7 @@ from suffice import (
     LogisticRegression,
     MinimaxProbabilityMachine,
     MinimumErrorMPM,
+    NaiveBayes,
     QuadraticDiscriminantAnalysis,
     QuasiBayes,
     ScatterDiscriminant,
@@ -35,6 +36,7 @@ from suffice import (
 from tests.zoo import Ratio
 
 KINDS = [
+    NaiveBayes,
     CategoricalNB,
     GaussianNB,
     QuadraticDiscriminantAnalysis,

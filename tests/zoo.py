@@ -28,12 +28,14 @@ from suffice import (
     MinimaxProbabilityMachine,
     MinimumErrorMPM,
     ModelClassifier,
+    NaiveBayes,
     QuadraticDiscriminantAnalysis,
     QuasiBayes,
     ScatterDiscriminant,
 )
 from suffice.data import Memory
 from suffice.encoders import Categories
+from suffice.encoders.table import Table
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Binned
 from tests.strangers.lazy import Lazy
@@ -62,6 +64,10 @@ class Entry:
     def categories(self):
         return isinstance(self.model().encoder, Categories)
 
+    @property
+    def mixed(self):
+        return isinstance(self.model().encoder, Table)
+
     def estimator(self):
         return clone(self.prototype)
 
@@ -79,7 +85,11 @@ class Entry:
         if self.categories:
             return (rng.integers(4, size=(len(y), d)) + y[:, None] % 2).astype(str), y
         mix = rng.normal(size=(d, d)) + 2 * np.eye(d)
-        return (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5, y
+        numbers = (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5
+        if not self.mixed:
+            return numbers, y
+        words = np.array(["u", "v", "w"])[(rng.integers(2, size=len(y)) + y) % 3]
+        return np.column_stack([numbers[:, 1:].astype(object), words]), y
 
 
 def posterior(log_joint):
@@ -239,6 +249,15 @@ ZOO = [
     Entry("binned-uniform", ModelClassifier(Binned(Dirichlet(), "uniform", 8, spikes=False)), missing=True),
     Entry("binned-mdl", ModelClassifier(Binned(Dirichlet(), "mdl")), missing=True),
     Entry("binned-rc", ModelClassifier(Binned(Dirichlet(), n_bins=8), RiskCalibration(0.1, stop=None))),
+    Entry("naive-bayes", NaiveBayes(), units=False, missing=True),
+    Entry("naive-bayes-normal", NaiveBayes(numeric="gaussian"), units=False, missing=True),
+    Entry("naive-bayes-rc", NaiveBayes(learner=RiskCalibration(0.1, stop=None)), units=False, tolerance=1e-9),
+    Entry(
+        "naive-bayes-gd",
+        NaiveBayes(numeric="gaussian", learner=GradientDescent(stop=None)),
+        units=False,
+        tolerance=1e-8,
+    ),
     Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
 ]
 
