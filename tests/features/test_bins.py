@@ -31,7 +31,6 @@ def test_scikit_learns_own_checks(estimator, check):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_pipeline_of_cells_and_tables_is_the_model_of_cells(strategy):
-    """But for labels that "mdl" looks at, which weights by class would change."""
     X, y = load_breast_cancer(return_X_y=True)
     pipeline = make_pipeline(Bins(strategy, 12), CategoricalNB()).fit(X, y)
     model = ModelClassifier(Binned(Dirichlet(), strategy, 12)).fit(X, y)
