@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from suffice import (
+    CategoricalNB,
     GaussianNB,
     LinearBayes,
     LinearDiscriminantAnalysis,
@@ -30,6 +31,9 @@ CALLS = {
     "planes-of-rests": lambda: LinearBayes(multi_class="ovr").fit(*DIGITS),
     "constant": lambda: GaussianNB().fit(*DIGITS),
     "constant-later": lambda: LinearDiscriminantAnalysis().partial_fit(*DIGITS).predict(DIGITS[0][:1]),
+    "measurements": lambda: CategoricalNB().fit(*IRIS),
+    "measurements-later": lambda: CategoricalNB().partial_fit(*IRIS).predict(IRIS[0]),
+    "measurements-calibrated": lambda: CategoricalNB(learner=RiskCalibration()).fit(*IRIS),
     "newton": lambda: LogisticRegression(learner=Newton(max_iter=2)).fit(*IRIS),
     "calibration": lambda: GaussianNB(learner=RiskCalibration(max_iter=3)).fit(*IRIS),
     "batches": lambda: GaussianNB(learner=RiskCalibration(max_iter=3, batch_size=50)).fit(*IRIS),

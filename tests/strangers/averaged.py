@@ -17,7 +17,7 @@ class AveragedCalibration(Learner):
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         model, loss = model.resolve(whole), Loss.equal(len(whole.mass))
-        s = mean = whole
+        s = mean = model.restrict(whole)
         history = {name: [] for name in ("log_loss", "soft_error", "error", "objective")}
         for t in range(1, self.max_iter + 1):
             theta = model.parameters(mean)

@@ -67,7 +67,7 @@ class Numbers(Encoder):
             one_hot = "make 0/1 columns of them (OneHotEncoder(sparse_output=False) in a ColumnTransformer)"
             whys.append(
                 f"the columns {show_all(text)} are text: {one_hot}, or put the other columns in bins "
-                "(KBinsDiscretizer) and use CategoricalNB"
+                "(suffice.features.Bins) and use CategoricalNB"
             )
         if times:
             whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")

@@ -38,7 +38,7 @@ class Binned(Categorical):
     Examples
     --------
     >>> from suffice import ModelClassifier
-    >>> X = np.array([[0.0], [0.0], [0.0], [1.5], [2.5], [3.5]])
+    >>> X = np.array([[0.0], [0.0], [0.0], [0.0], [1.5], [2.5]])
     >>> model = ModelClassifier(Binned(n_bins=2)).fit(X, [0, 0, 0, 1, 1, 1])
     >>> model.parameters_.domain.features.categories
     (array([ -inf, 5.e-324]),)

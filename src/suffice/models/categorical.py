@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
 from suffice._labels import OneHot, positions, show
+from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
@@ -18,6 +19,8 @@ from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
 from suffice.priors import Dirichlet
 
+MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
+FEW = 10  # rows a category, below which such a column is better put in bins
 LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: below any sum of others, yet a number
 
 
@@ -80,6 +83,21 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
 
     prior: Dirichlet | None = None
     encoder: Encoder = field(default=Categories(), kw_only=True)
+    scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements, not categories
+
+    def resolve(self, s: Statistics[Counts]) -> Self:
+        return replace(super().resolve(s), scattered=_scattered(s))
+
+    def remarks(self) -> tuple[Notice, ...]:
+        if not self.scattered:
+            return ()
+        columns = self._resolved().features.listed(np.array(self.scattered))
+        said = (
+            f"numbers with fractions, or dates, with fewer than {FEW} rows a value were taken as categories: {columns}"
+        )
+        why = "A value that was never learned says nothing"
+        bins = "put these columns in bins first (suffice.features.Bins), or use NaiveBayes, which does that by itself"
+        return (Notice(f"{said}. {why}; {bins}"),)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
         features = _of(domain)
@@ -149,3 +167,16 @@ def _of(domain: Domain) -> CategoricalFeatures:
     if not isinstance(domain.features, CategoricalFeatures):
         raise TypeError("tables are over categories: encode the columns with suffice.encoders.Categories")
     return domain.features
+
+
+def _scattered(s: Statistics[Counts]) -> tuple[int, ...]:
+    """The columns of many numbers with fractions, or of many dates, with few rows each."""
+    features = _of(s.domain)
+    rows = by_feature(features.starts, s.sums.table).sum(axis=0)
+    many = (features.sizes > MANY) & (features.sizes * FEW > rows)
+    return tuple(j for j in np.flatnonzero(many).tolist() if _measured(features.categories[j]))
+
+
+def _measured(categories: Array) -> bool:
+    fractions = categories.dtype.kind == "f" and (categories != np.rint(categories)).any()
+    return bool(fractions) or categories.dtype.kind == "M"

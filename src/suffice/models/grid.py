@@ -54,7 +54,7 @@ def cells(values: Array) -> tuple[Array, int]:
 
     >>> keys, shift = cells(np.random.default_rng(0).normal(size=100_000))
     >>> len(keys), shift
-    (2886, 45)
+    (2687, 45)
     """
     return coarsened(distinct(np.sort(ordered(values[~np.isnan(values)]))), 0)
 

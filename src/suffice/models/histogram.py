@@ -33,7 +33,8 @@ class Column:
     @cached_property
     def high(self) -> Array:
         """The greatest number of each cell (m,)."""
-        return grid.number(((self.keys + 1) << self.shift) - 1)
+        last = ((self.keys + 1) << self.shift) - 1
+        return grid.number(np.where(last == -1, -2, last))  # -0.0 is in the cell of 0.0
 
     @cached_property
     def above(self) -> Array:

@@ -23,7 +23,8 @@ class CategoricalNB(Classifier):
         p(y | x) ~ p(y) prod_j p(x_j | y),     p(x_j = v | y) = (n_jv,y + a) / (n_j,y + r_j a)
 
     Every distinct value of a column is a category. A value that is missing, or was never learned, leaves its feature
-    out for that row.
+    out for that row. Columns of measurements or dates, with few rows a value, are better put in bins first
+    (`suffice.features.Bins`); there is a warning.
 
     Parameters
     ----------

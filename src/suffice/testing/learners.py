@@ -17,6 +17,7 @@ from suffice.data import Memory
 from suffice.learners import Fit, Learner
 from suffice.models import (
     Attempt,
+    Binned,
     Categorical,
     DiagonalGaussian,
     FullGaussian,
@@ -33,6 +34,7 @@ from suffice.testing.engines import Partitions, cuts
 
 MODELS: tuple[Model[Any, Any], ...] = (
     Categorical(Dirichlet(1.0)),
+    Binned(Dirichlet(1.0), n_bins=5),  # works on other sums than it is resolved from
     DiagonalGaussian(),
     FullGaussian(),
     TiedFullGaussian(),
