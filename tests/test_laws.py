@@ -138,7 +138,7 @@ def test_an_offset_does_not_matter(entry, seed, column):
 def test_a_missing_value_leaves_its_column_out(entry, seed, column):
     X, y = entry.draw(seed)
     fit = entry.estimator().fit(X, y)
-    holes = X.astype(object if entry.categories else float)
+    holes = X.astype(object if entry.categories or entry.mixed else float)
     holes[:, column] = np.nan
     without = np.delete(X, column, axis=1)
     assert_allclose(

@@ -75,7 +75,8 @@ class Entry:
         return self.prototype._model()
 
     def encode(self, X):
-        return self.model().encoder(X)
+        encoder = self.model().encoder
+        return encoder.prepare(Memory(X, np.zeros(len(X))))(X)
 
     def draw(self, seed, n=60, d=3, k=3):
         """Rows of k overlapping classes, every class with at least 8 of them."""

@@ -13,7 +13,7 @@ from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array, Vector
-from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Tabular
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.natural import project_log
@@ -119,6 +119,16 @@ class Product(Density[Parts, Factors]):
     def log_density(self, X: Encoded, theta: Factors) -> Array:
         each = self.present(theta.domain.features)
         return reduce(np.add, (model.log_density(block(X, name), theta.parts[name]) for name, model in each))
+
+    def support(self) -> Encoded | None:
+        if self.domain is None or len(self.parts) > 1:
+            return None
+        ((name, model),) = self.parts.items()
+        rows = model.support()
+        if rows is None:
+            return None
+        features = cast(BlockFeatures, self.domain.features).with_parts({name: rows.features})
+        return Encoded(features, cast(Any, BlockValues({name: rows.values})))
 
     def account(self, s: AnyStatistics) -> tuple[str, ...]:
         words: list[list[str]] = [[] for _ in range(s.domain.width)]

@@ -219,6 +219,7 @@ def joint_is_density(case: Case) -> None:
 def integral_is_one(trial: Trial, model: Density[Any, Any], seed: int) -> None:
     """p(x | y) of a single column, summed over its support or integrated over a wide grid, is one."""
     rows, y = draw(model.encoder, seed, d=1)
+    model = replace(model, encoder=model.encoder.prepare(Memory(rows, y)))
     s = model.statistics(model.encoder(rows), OneHot.of(y))
     resolved = model.resolve(s)
     grid, width = resolved.support(), 1.0
