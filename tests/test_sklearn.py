@@ -47,6 +47,8 @@ KINDS = [
     QuasiBayes,
     LinearBayes,
     partial(DesignedDiscriminant, Ratio()),
+    partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
+    partial(LinearDiscriminantAnalysis, shrinkage="oas"),
 ]
 OTHERS = [KernelMPM]  # that do not add up
 

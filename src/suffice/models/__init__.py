@@ -11,10 +11,12 @@ from suffice.models._base import (
     Joint,
     Model,
     Natural,
+    Penalised,
     Share,
     Tabular,
 )
 from suffice.models._statistics import Statistics, Sums
+from suffice.models.canonical import Canonical
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.contests import Contests
 from suffice.models.diagonal import DiagonalGaussian, TiedDiagonalGaussian
@@ -23,6 +25,7 @@ from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.moments import Moments
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes import TangentPlane
+from suffice.models.regularised import RegularisedGaussian, ShrunkTiedGaussian
 from suffice.models.softmax import Softmax
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "AnyModel",
     "AnyStatistics",
     "Attempt",
+    "Canonical",
     "Categorical",
     "ConstantColumnWarning",
     "Contests",
@@ -44,8 +48,11 @@ __all__ = [
     "Model",
     "Moments",
     "Natural",
+    "Penalised",
     "Quadratic",
+    "RegularisedGaussian",
     "Share",
+    "ShrunkTiedGaussian",
     "Slopes",
     "Softmax",
     "Statistics",
