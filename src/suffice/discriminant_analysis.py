@@ -89,6 +89,8 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     classes_ : array of shape (k,)
     means_ : array of shape (k, d)
     covariance_ : array of shape (k, d, d)
+    scalings_, rotations_ : array of shape (k, d) and (k, d, d)
+        The variances of each class along its principal axes, and these axes as columns.
     shrinkage_ : array of shape (k,)
         g of each class.
     priors_, class_prior_, class_count_ : array of shape (k,)
@@ -140,6 +142,16 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     def covariance_(self) -> Array:
         """The covariance of each class (k, d, d)."""
         return np.asarray(self.parameters_.covariance)
+
+    @property
+    def scalings_(self) -> Array:
+        """The variances of each class along its principal axes (k, d), the greatest first."""
+        return np.linalg.eigvalsh(self.covariance_)[:, ::-1]
+
+    @property
+    def rotations_(self) -> Array:
+        """The principal axes of each class, as columns (k, d, d)."""
+        return np.linalg.eigh(self.covariance_)[1][:, :, ::-1]
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _DiscriminantAnalysis):
