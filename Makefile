@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-speed bench-tangent clean
+	bench-speed bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -22,6 +22,10 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# scikit-learn's own tests, with ours in the place of theirs; docs/scikit-learn.md says why some do not pass.
+sklearn-tests: $(VENV)/.test
+	$(BIN)/python -m tests.sklearn_own
 
 # All tables of the papers on the data sets at hand; a run that was stopped goes on where it was, and measures again
 # what settings, data or the version have changed for.

@@ -49,6 +49,8 @@ KINDS = [
     QuasiBayes,
     LinearBayes,
     partial(DesignedDiscriminant, Ratio()),
+    partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
+    partial(LinearDiscriminantAnalysis, shrinkage="oas"),
 ]
 OTHERS = [KernelMPM]  # that do not add up
 
@@ -140,6 +142,9 @@ def test_attributes_have_the_names_and_shapes_that_users_know():
     qda = QuadraticDiscriminantAnalysis(prior=None).fit(X, y)
     assert_allclose(qda.means_, TheirQDA().fit(X, y).means_)
     assert_allclose(qda.covariance_, [np.cov(X[y == c].T, bias=True) for c in range(3)])
+    their_qda = TheirQDA().fit(X, y)
+    assert_allclose(qda.scalings_, their_qda.scalings_)
+    assert_allclose(abs(qda.rotations_), np.abs(their_qda.rotations_), atol=1e-10)
     logistic = LogisticRegression().fit(X, y)
     assert logistic.coef_.shape == (3, 4)
     log_p = X @ logistic.coef_.T + logistic.intercept_

@@ -115,6 +115,24 @@ def shrunk_classes(X, y, new, weight=10.0):
     return posterior(np.column_stack(scores))
 
 
+def regularised_classes(tying, shrinkage):
+    """RDA row by row: every row counts for its own class, and `tying` times for all others, about its own mean."""
+
+    def proba(X, y, new):
+        classes, codes = np.unique(y, return_inverse=True)
+        means = np.stack([X[y == c].mean(0) for c in classes])
+        scores = []
+        for c, mean in enumerate(means):
+            cov = np.cov((X - means[codes]).T, aweights=np.where(codes == c, 1.0, tying), bias=True).reshape(
+                X.shape[1], -1
+            )
+            cov = (1 - shrinkage) * cov + shrinkage * np.diag(np.diag(cov))
+            scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log((codes == c).mean()))
+        return posterior(np.column_stack(scores))
+
+    return proba
+
+
 def nearest_means(X, y, new):
     parts = [X[y == c] for c in np.unique(y)]
     identity = np.eye(X.shape[1])
@@ -222,6 +240,12 @@ ZOO = [
         LinearDiscriminantAnalysis(prior=None),
         fitted(discriminant_analysis.LinearDiscriminantAnalysis("lsqr")),
     ),
+    Entry("rda", QuadraticDiscriminantAnalysis(tying=0.5)),
+    Entry("rda-ml", QuadraticDiscriminantAnalysis(prior=None, tying=0.5), regularised_classes(0.5, 0.0)),
+    Entry("rda-shrunk", QuadraticDiscriminantAnalysis(None, shrinkage=0.3, tying=0.2), regularised_classes(0.2, 0.3)),
+    Entry("qda-evidence", QuadraticDiscriminantAnalysis(shrinkage="evidence")),
+    Entry("lda-shrunk", LinearDiscriminantAnalysis(prior=None, shrinkage=0.3), regularised_classes(1.0, 0.3)),
+    Entry("lda-oas", LinearDiscriminantAnalysis(shrinkage="oas", n_components=1)),
     Entry("logistic", LogisticRegression(learner=ClosedForm())),
     Entry("logistic-ml", LogisticRegression(learner=ClosedForm(), prior=None), pooled_variances),
     Entry("logistic-ovo", LogisticRegression(learner=ClosedForm(), multi_class="ovo")),
@@ -236,6 +260,12 @@ ZOO = [
     Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RiskCalibration(0.1, stop=None)), tolerance=1e-8),
     Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GradientDescent(stop=None)), tolerance=1e-8),
     Entry("lda-tm", LinearDiscriminantAnalysis(learner=TM(max_iter=8)), tolerance=1e-6),
+    Entry(
+        "rda-rc",
+        QuadraticDiscriminantAnalysis(shrinkage="oas", tying=0.5, learner=RiskCalibration(0.1, stop=None)),
+        tolerance=1e-8,
+    ),
+    Entry("lda-shrunk-tm", LinearDiscriminantAnalysis(shrinkage=0.5, learner=TM(max_iter=8)), tolerance=1e-6),
     Entry("fisher", FisherDiscriminant(ridge=0), planes(lambda p: 0.5)),
     Entry("scatter", ScatterDiscriminant(ridge=0), planes(lambda p: p)),
     Entry("minimax", MinimaxProbabilityMachine()),

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
-from suffice.models import Model
+from suffice.models import Density, Model
 
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
 
@@ -28,6 +28,28 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class JointDensity:
+    """log p(x, y) (n, k) of a resolved density with parameters, for features as they come."""
+
+    model: Density[Any, Any]
+    parameters: Any
+
+    def __call__(self, X: Any) -> Array:
+        return self.model.log_joint_density(self.model.encoder(X), self.parameters)
+
+
+@dataclass(frozen=True)
+class Single:
+    """Another function of rows, whose numbers are given in single precision."""
+
+    f: Callable[[Any], Array]
+
+    def __call__(self, X: Any) -> Array:
+        with np.errstate(over="ignore"):
+            return self.f(X).astype(np.float32)
+
+
+@dataclass(frozen=True)
 class MostProbable:
     """The most probable class of each row."""
 
@@ -35,6 +57,12 @@ class MostProbable:
 
     def __call__(self, log_joint: Array) -> Array:
         return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
+
+
+def single_log_posterior(log_joint: Array) -> Array:
+    """`log_posterior` in single precision: 0 for a probability that rounds to 1."""
+    log_p = log_posterior(log_joint)
+    return np.where(log_p > -(2.0**-25), 0.0, log_p)
 
 
 def log_odds(log_joint: Array) -> Array:

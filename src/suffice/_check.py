@@ -30,6 +30,7 @@ NUMBER = Rule(is_number, "a finite number")
 POSITIVE = Rule(lambda v: is_number(v) and v > 0, "a positive number")
 NOT_NEGATIVE = Rule(lambda v: is_number(v) and v >= 0, "a finite number of at least 0")
 SHARE = Rule(lambda v: is_number(v) and 0 < v < 1, "a number between 0 and 1")
+FRACTION = Rule(lambda v: is_number(v) and 0 <= v <= 1, "a number from 0 to 1")
 COUNT = Rule(is_whole, "a whole number of at least 1")
 
 

@@ -1,4 +1,4 @@
-"""The one base estimator: reading input, learning, the arithmetic of fitted models, and predicting."""
+"""The one base estimator: reading input, learning, and the arithmetic of fitted models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice._answers import Answer, Asked, MostProbable, log_odds
+from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
 from suffice._notice import emit
-from suffice._posterior import log_posterior, posterior
+from suffice._predicting import Predicting
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
@@ -45,7 +45,7 @@ def _adds_up(estimator: Classifier) -> bool:
     return True
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class Classifier(Predicting, ClassifierMixin, BaseEstimator):
     """A classifier whose parameters come from sums over the rows; a subclass says which model."""
 
     learner: Any
@@ -110,8 +110,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
             return self
 
     @available_if(_adds_up)
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, decay: float = 1.0
+    ) -> Self:
         """Learn further rows; in any number of pieces the result is that of `fit` on all rows.
+
+            s <- decay s + S(X, Y)
 
         Parameters
         ----------
@@ -119,7 +123,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
             As in `fit`. New classes and categories may come at any time.
         classes : array of shape (k,), default=None
             Classes to provide for, also without rows; if given, `y` may have no others.
+        decay : float, default=1.0
+            How much the rows learned so far count from now on, from 0 (not at all) to 1: rows of d steps ago weigh
+            decay^d. To forget such a row, give what it still counts for: `forget(X, y, sample_weight=decay**d)`.
         """
+        check_value(decay, "decay", FRACTION)
         with all_or_nothing(self):
             first = not hasattr(self, "statistics_")
             self._declared = np.empty(0) if first else self._declared
@@ -132,7 +140,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     raise ValueError(f"y has the classes {show_all(strange)}, which are not among `classes`")
                 self._declared = declared
                 s = s.with_classes(together)
-            self._adopt((s if first else self.statistics_ + s).settled())
+            self._adopt((s if first else self.statistics_.decayed(decay, self._declared) + s).settled())
             if isinstance(X, Data):
                 self._take_names()
             return self
@@ -268,33 +276,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
         encoded = self._encoder(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
-
-    # Predicting
-
-    def _ask(self, X: Any, answer: Answer) -> Any:
-        """An answer for every row, in the form in which the rows are."""
-        fit = self._fit_result()
-        asked = Asked(fit.model, fit.parameters, answer)
-        if isinstance(X, Data):
-            return X.transform(asked)
-        self._check_rows(X)
-        return Memory(self._features(X, reset=False)).transform(asked)
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Logarithm of the class probabilities (n, k), with no floor."""
-        return self._ask(X, log_posterior)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Class probabilities (n, k), in the order of `classes_`."""
-        return self._ask(X, posterior)
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row (n,)."""
-        return self._ask(X, MostProbable(self.classes_))
-
-    def decision_function(self, X: Any) -> Any:
-        """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
-        return self._ask(X, log_odds)
 
     # What was learned
 

@@ -137,11 +137,15 @@ class TangentDiscriminant(Classifier):
 
     def predict(self, X: Any) -> Any:
         """The class of least expected cost of each row (n,): without costs, the most probable one."""
-        return super().predict(X) if self.costs is None else self._ask(X, LeastCost(self.classes_, self._costs()))
+        if self.costs is None:
+            return super().predict(X)
+        return self._map(X, self._asked(LeastCost(self.classes_, self._costs())))
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
-        return super().decision_function(X) if self.costs is None else self._ask(X, OddsAtCosts(self._costs()))
+        if self.costs is None:
+            return super().decision_function(X)
+        return self._measure(X, self._asked(OddsAtCosts(self._costs())))
 
     # What was learned
 

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 
+from suffice._check import COUNT, FRACTION, Rule, check, or_else
 from suffice._classifier import Classifier
+from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders import Numbers
-from suffice.models import FullGaussian, TiedFullGaussian
+from suffice.models import Canonical, FullGaussian, RegularisedGaussian, ShrunkTiedGaussian, TiedFullGaussian
+from suffice.models.canonical import Scored
 from suffice.models.linear import Linear
 from suffice.priors import gaussian_prior
+
+SHRINKAGE = Rule(
+    or_else(None, or_else("oas", or_else("evidence", FRACTION))).test,
+    "None, a number from 0 to 1, 'oas' or 'evidence' (that of Ledoit and Wolf, 'auto', is no function of the sums)",
+)
 
 
 class _DiscriminantAnalysis(Classifier):
     """What the quadratic and the linear form share."""
 
-    _family: type[FullGaussian] | type[TiedFullGaussian]
+    prior: Any
+    class_prior: Any
+    shrinkage: Any
 
-    def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
-    ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-
-    def _model(self) -> FullGaussian | TiedFullGaussian:
+    def _settings(self) -> dict[str, Any]:
+        """What all models of the family are made with."""
+        check(self, shrinkage=SHRINKAGE)
         encoder = Numbers(who=type(self).__name__)
-        return self._family(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+        return {"prior": gaussian_prior(self.prior), "class_prior": self.class_prior, "encoder": encoder}
+
+    def _amounts(self) -> Array:
+        """How much each covariance was shrunk (k or 1,)."""
+        amount = getattr(self._fit_result().model, "amount", None)
+        return np.zeros(len(self.parameters_.covariance)) if amount is None else np.asarray(amount)
 
     @property
     def means_(self) -> Array:
@@ -48,7 +59,12 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
         p(y | x) ~ p(y) |cov_y|^(-1/2) exp(-1/2 (x - mean_y)' cov_y^-1 (x - mean_y))
 
-    The default prior keeps every covariance regular, also that of a class with fewer rows than features.
+    The default prior keeps every covariance regular, also that of a class with fewer rows than features. `tying` and
+    `shrinkage` make it regularised discriminant analysis [2]_:
+
+        cov_c = ((1 - tying) scatter_c + tying scatter) / ((1 - tying) n_c + tying n),    (1 - g) cov_c + g diag(cov_c)
+
+    with the prior's pseudo-rows added to scatter and count first. All are functions of the same sums.
 
     Parameters
     ----------
@@ -61,12 +77,22 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
+    shrinkage : None, float, "oas" or "evidence", default=None
+        g, from 0 to 1: how far correlations are drawn towards zero, within the classes. Variances stay, so that units
+        do not matter; scikit-learn draws towards a multiple of the identity. "oas": the oracle approximating shrinkage
+        of the correlations [3]_. "evidence": that of greatest marginal likelihood under an inverse-Wishart prior.
+    tying : float, default=0.0
+        How much the classes share their covariances, from 0 (quadratic) to 1 (linear discriminant analysis).
 
     Attributes
     ----------
     classes_ : array of shape (k,)
     means_ : array of shape (k, d)
     covariance_ : array of shape (k, d, d)
+    scalings_, rotations_ : array of shape (k, d) and (k, d, d)
+        The variances of each class along its principal axes, and these axes as columns.
+    shrinkage_ : array of shape (k,)
+        g of each class.
     priors_, class_prior_, class_count_ : array of shape (k,)
     statistics_ : Moments
 
@@ -78,21 +104,64 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
     References
     ----------
-    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C.
+    .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C.
+    .. [2] Friedman: Regularized discriminant analysis, 1989, doi:10.1080/01621459.1989.10478752.
+    .. [3] Chen, Wiesel, Eldar, Hero: Shrinkage algorithms for MMSE covariance estimation, 2010,
+       doi:10.1109/TSP.2010.2053029.
     """
 
-    _family = FullGaussian
+    def __init__(
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        shrinkage: Any = None,
+        tying: float = 0.0,
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.shrinkage = shrinkage
+        self.tying = tying
+
+    def _model(self) -> FullGaussian | RegularisedGaussian:
+        settings = self._settings()
+        check(self, tying=FRACTION)
+        if self.shrinkage is None and self.tying == 0:
+            return FullGaussian(**settings)
+        return RegularisedGaussian(**settings, shrinkage=self.shrinkage, tying=float(self.tying))
+
+    @property
+    def shrinkage_(self) -> Array:
+        """How much the covariance of each class was shrunk (k,)."""
+        return self._amounts()
 
     @property
     def covariance_(self) -> Array:
         """The covariance of each class (k, d, d)."""
         return np.asarray(self.parameters_.covariance)
 
+    @property
+    def scalings_(self) -> Array:
+        """The variances of each class along its principal axes (k, d), the greatest first."""
+        return np.linalg.eigvalsh(self.covariance_)[:, ::-1]
 
-class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
+    @property
+    def rotations_(self) -> Array:
+        """The principal axes of each class, as columns (k, d, d)."""
+        return np.linalg.eigh(self.covariance_)[1][:, :, ::-1]
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _DiscriminantAnalysis):
     """The classes are normal with one covariance, pooled within them; the decision is linear.
 
         p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y
+
+    `transform` gives the few coordinates in which the classes differ most, about their centre (Fisher's canonical
+    variates; `suffice.models.Canonical` has the formula): those of scikit-learn's solvers up to sign, of which "eigen"
+    does not subtract the centre. The last class lies on the positive side.
 
     Parameters
     ----------
@@ -105,12 +174,26 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
+    shrinkage : None, float, "oas" or "evidence", default=None
+        g, from 0 to 1: how far correlations are drawn towards zero, within the classes. Variances stay, so that units
+        do not matter; scikit-learn draws towards a multiple of the identity. "oas": the oracle approximating shrinkage
+        of the correlations [2]_. "evidence": that of greatest marginal likelihood under an inverse-Wishart prior.
+    n_components : int, default=None
+        How many columns `transform` has; None is all that there are, min(k - 1, d).
 
     Attributes
     ----------
     classes_ : array of shape (k,)
     means_ : array of shape (k, d)
     covariance_ : array of shape (d, d)
+    shrinkage_ : float
+        g.
+    xbar_ : array of shape (d,)
+        The mean of all classes, weighted by their probabilities.
+    scalings_ : array of shape (d, min(k - 1, d))
+        The directions of `transform`: transform(X) = (X - xbar_) @ scalings_[:, :n_components].
+    explained_variance_ratio_ : array of shape (n_components,)
+        The share of each direction in the variance between the classes, in units of that within them.
     coef_ : array of shape (1, d) if there are two classes, else (k, d)
     intercept_ : array of shape (1,) or (k,)
     priors_, class_prior_, class_count_ : array of shape (k,)
@@ -121,13 +204,88 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
     >>> X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [5.0, 7.0], [7.0, 5.0], [8.0, 8.0]]
     >>> LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1]).predict([[2.0, 2.0], [6.0, 5.0]])
     array([0, 1])
+    >>> LinearDiscriminantAnalysis(prior=None).fit_transform(X, [0, 0, 0, 1, 1, 1]).ravel().round(1)
+    array([-4.6, -4.6, -3.9,  3.4,  3.4,  6.3])
 
     References
     ----------
-    Hastie, Tibshirani, Friedman: The Elements of Statistical Learning, 4.3.
+    .. [1] Hastie, Tibshirani, Friedman: The Elements of Statistical Learning, 4.3.
+    .. [2] Chen, Wiesel, Eldar, Hero: Shrinkage algorithms for MMSE covariance estimation, 2010,
+       doi:10.1109/TSP.2010.2053029.
     """
 
-    _family = TiedFullGaussian
+    def __init__(
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        shrinkage: Any = None,
+        n_components: int | None = None,
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.shrinkage = shrinkage
+        self.n_components = n_components
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _model(self) -> TiedFullGaussian:
+        settings = self._settings()
+        check(self, n_components=or_else(None, COUNT))
+        if self.shrinkage is None:
+            return TiedFullGaussian(**settings)
+        return ShrunkTiedGaussian(**settings, shrinkage=self.shrinkage)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """As for all classifiers; refused if there are fewer than `n_components` coordinates."""
+        with all_or_nothing(self):
+            super().fit(X, y, sample_weight)
+            _ = self._n_features_out
+            return self
+
+    @property
+    def _n_features_out(self) -> int:
+        most = min(self.statistics_.domain.width, len(self.classes_) - 1)
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}, got {self.n_components}"
+            )
+        return most if self.n_components is None else self.n_components
+
+    def _canonical(self) -> Canonical:
+        return Canonical.of(self.parameters_)
+
+    def transform(self, X: Any) -> Any:
+        """The canonical coordinates (n, n_components) of rows: (X - xbar_) @ scalings_."""
+        encoder, features = self._fit_result().model.encoder, self.statistics_.domain.features
+        return self._measure(X, Scored(encoder, features, self._canonical(), self._n_features_out))
+
+    @property
+    def shrinkage_(self) -> float:
+        """How much the covariance was shrunk."""
+        return float(self._amounts()[0])
+
+    @property
+    def xbar_(self) -> Array:
+        """The mean of all classes, weighted by their probabilities (d,)."""
+        found = self._canonical()
+        return np.asarray(found.centre + found.origin)
+
+    @property
+    def scalings_(self) -> Array:
+        """The directions in which the classes differ most, each with unit variance within them (d, min(k - 1, d))."""
+        return self._canonical().scalings
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of each direction in the variance between the classes (n_components,)."""
+        return self._canonical().explained[: self._n_features_out]
 
     @property
     def covariance_(self) -> Array:

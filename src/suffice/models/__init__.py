@@ -11,11 +11,13 @@ from suffice.models._base import (
     Joint,
     Model,
     Natural,
+    Penalised,
     Share,
     Tabular,
 )
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.binned import Binned
+from suffice.models.canonical import Canonical
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.cells import BinFeatures, Binning
 from suffice.models.contests import Contests
@@ -26,6 +28,7 @@ from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes import TangentPlane
+from suffice.models.regularised import RegularisedGaussian, ShrunkTiedGaussian
 from suffice.models.softmax import Softmax
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "BinFeatures",
     "Binned",
     "Binning",
+    "Canonical",
     "Categorical",
     "ConstantColumnWarning",
     "Contests",
@@ -51,8 +55,11 @@ __all__ = [
     "Model",
     "Moments",
     "Natural",
+    "Penalised",
     "Quadratic",
+    "RegularisedGaussian",
     "Share",
+    "ShrunkTiedGaussian",
     "Slopes",
     "Softmax",
     "Statistics",

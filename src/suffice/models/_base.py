@@ -153,6 +153,10 @@ class Density(Model[B, D]):
         return None
 
     def log_joint(self, X: Encoded, theta: D) -> Array:
+        return self.log_joint_density(X, theta)
+
+    def log_joint_density(self, X: Encoded, theta: D) -> Array:
+        """log p(x, y) for every class (n, k), with every term: its exponential integrates to one."""
         return theta.class_log_prob + self.log_density(X, theta)
 
     @property
@@ -188,6 +192,12 @@ class Joint(Ability, Generic[B, T]):
     @abstractmethod
     def log_likelihood(self, target: Statistics[B], best: T, theta: T) -> float:
         """log p(X, Y) under theta, with the prior's pseudo-rows, up to a constant; `best` is theta(target)."""
+
+
+class Penalised(Joint[B, T]):
+    """Has a joint likelihood with a penalty that does not fade as rows grow: theta(s) is where both are greatest."""
+
+    words = "a joint likelihood with a penalty (regularised discriminant analysis has one)"
 
 
 class Natural(Ability, Generic[B, T, E]):

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from suffice._domain import Domain, Features
-from suffice._labels import positions, show, show_all
+from suffice._labels import positions, show, show_all, unite
 from suffice._vector import Array, Vector
 
 B = TypeVar("B", bound="Sums")
@@ -107,6 +107,13 @@ class Statistics(Vector, Generic[B]):
         if why is not None:
             raise ValueError(why)
         return after._pruned(before)
+
+    def decayed(self, factor: float, declared: Array) -> Self:
+        """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""
+        if factor:
+            return factor * self
+        nothing = (0.0 * self)._pruned(self)
+        return nothing.with_classes(unite(nothing.domain.classes, declared))
 
     def _pruned(self, before: Self) -> Self:
         """These sums without the classes that had mass before and have none now, and without what only they had."""

@@ -91,20 +91,29 @@ class _FullGaussian(Gaussian[Full]):
     full: ClassVar[bool] = True
 
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:
-        """(m2 cov0 + scatter) / (m2 + count), factored; a block is a class, or all classes if they are tied."""
-        scatter, second, count = self.pooled(s)
-        weight = count + self._prior.cov_weight
-        covariance = ratio(scatter + self._prior.cov_weight * prior_covariance(self._prior, 2), weight[:, :, None])
-        size, used = ratio(diagonal(second), weight), self._used(s)
-        factors = [factor(cov, used, at) for cov, at in zip(covariance, size, strict=True)]
+        """The covariances, factored; a block is a class, or all classes if they share what they are made of."""
+        used = self._used(s)
+        factors = [factor(cov, used, at) for cov, at in zip(*self.covariances(s), strict=True)]
         theta = Full.of(s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), factors)
         problem = self._unknown_mean(s) or self._singular(s, factors)
         return Attempt(theta, self._valid(s, factors), problem)
 
+    def covariances(self, s: Statistics[Moments]) -> tuple[Array, Array]:
+        """(m2 cov0 + scatter) / (m2 + count) (k or 1, d, d), and the mean squares of the sums (k or 1, d)."""
+        scatter, second, count = self.pooled(s)
+        weight = count + self._prior.cov_weight
+        covariance = ratio(scatter + self._prior.cov_weight * prior_covariance(self._prior, 2), weight[:, :, None])
+        return covariance, ratio(diagonal(second), weight)
+
+    @property
+    def shared(self) -> bool:
+        """Whether a covariance depends on the statistics of all classes."""
+        return self.tied
+
     def _valid(self, s: Statistics[Moments], factors: list[Factor]) -> Statistics[Moments]:
         regular = np.array([one.bad is None for one in factors])
-        ok = regular & ((s.mass > 0) & (s.sums.count[:, 0] + self._prior.cov_weight > 0) | empty(s) & self.tied)
-        ok = np.broadcast_to(ok.all(), ok.shape) if self.tied else ok
+        ok = regular & ((s.mass > 0) & (s.sums.count[:, 0] + self._prior.cov_weight > 0) | empty(s) & self.shared)
+        ok = np.broadcast_to(ok.all(), ok.shape) if self.shared else ok
         return replace(s, mass=ok, sums=replace(s.sums, count=ok[:, None], first=ok[:, None], second=ok[:, None, None]))
 
     def _singular(self, s: Statistics[Moments], factors: list[Factor]) -> str | None:

@@ -1,0 +1,41 @@
+"""The page docs/scikit-learn.md says which of scikit-learn's own tests ours do not pass, and why."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sklearn
+
+from tests.sklearn_own.run import GROUPS, PAGE, ROWS, count, kind, run, why_not
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run()
+
+
+def test_the_page_gives_a_reason_for_every_test_that_does_not_pass(found):
+    without = [test for test, one in found.items() if kind(one) in ("failed", "message") and why_not(test) is None]
+    assert without == []
+
+
+def test_the_page_gives_no_reason_for_what_passes(found):
+    assert [test for test, one in found.items() if kind(one) == "passed" and why_not(test) is not None] == []
+
+
+def test_the_groups_are_right(found):
+    """A test is in the group "message" if the words of an error are all that is missing."""
+    assert {group for group, _ in ROWS.values()} <= set(GROUPS)
+    for test, one in found.items():
+        if kind(one) in ("failed", "message"):
+            assert (ROWS[why_not(test)][0] == "message") == (kind(one) == "message"), test
+
+
+def test_the_page_counts_right_and_speaks_of_no_test_that_is_not_there(found):
+    version = re.search(r"scikit-learn (\d+\.\d+)", PAGE)[1]
+    if not sklearn.__version__.startswith(f"{version}."):  # whose tests are others
+        return
+    assert {why_not(test) for test in found} - {None} == set(ROWS)
+    for line in count(found):
+        assert line in PAGE
