@@ -159,9 +159,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y
 
-    `transform` gives the few coordinates in which the classes differ most, about their centre (Fisher's canonical
-    variates; `suffice.models.Canonical` has the formula): those of scikit-learn's solvers up to sign, of which "eigen"
-    does not subtract the centre. The last class lies on the positive side.
+    `transform` gives the few coordinates in which the classes differ most (Fisher's canonical variates;
+    `suffice.models.Canonical` has the formula). Up to sign they are those of scikit-learn's solver "eigen"; its "svd"
+    subtracts `xbar_ @ scalings_` besides. The last class lies on the positive side of the centre.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     xbar_ : array of shape (d,)
         The mean of all classes, weighted by their probabilities.
     scalings_ : array of shape (d, min(k - 1, d))
-        The directions of `transform`: transform(X) = (X - xbar_) @ scalings_[:, :n_components].
+        The directions of `transform`: transform(X) = X @ scalings_[:, :n_components].
     explained_variance_ratio_ : array of shape (n_components,)
         The share of each direction in the variance between the classes, in units of that within them.
     coef_ : array of shape (1, d) if there are two classes, else (k, d)
@@ -262,7 +262,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return Canonical.of(self.parameters_)
 
     def transform(self, X: Any) -> Any:
-        """The canonical coordinates (n, n_components) of rows: (X - xbar_) @ scalings_."""
+        """The canonical coordinates (n, n_components) of rows: X @ scalings_."""
         encoder, features = self._fit_result().model.encoder, self.statistics_.domain.features
         return self._measure(X, Scored(encoder, features, self._canonical(), self._n_features_out))
 

@@ -50,8 +50,10 @@ class Canonical:
         return cls(origin, centre, scalings * _signs((mean - centre) @ scalings), ratio(variance, variance.sum()))
 
     def scores(self, X: Array, m: int) -> Array:
-        """Rows (n, d) in the first m coordinates, about the centre."""
-        return np.asarray(((X - self.origin) - self.centre) @ self.scalings[:, :m])
+        """Rows (n, d) in the first m coordinates; summed about the centre, so that offsets cost no digits."""
+        directions = self.scalings[:, :m]
+        near = ((X - self.origin) - self.centre) @ directions
+        return np.asarray(near + (self.origin + self.centre) @ directions)
 
 
 def _signs(scores: Array) -> Array:
