@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
@@ -34,6 +35,7 @@ CALLS = {
     "measurements": lambda: CategoricalNB().fit(*IRIS),
     "measurements-later": lambda: CategoricalNB().partial_fit(*IRIS).predict(IRIS[0]),
     "measurements-calibrated": lambda: CategoricalNB(learner=RiskCalibration()).fit(*IRIS),
+    "dates": lambda: CategoricalNB().fit(np.arange(100).astype("M8[D]")[:, None], np.arange(100) % 2),
     "newton": lambda: LogisticRegression(learner=Newton(max_iter=2)).fit(*IRIS),
     "calibration": lambda: GaussianNB(learner=RiskCalibration(max_iter=3)).fit(*IRIS),
     "batches": lambda: GaussianNB(learner=RiskCalibration(max_iter=3, batch_size=50)).fit(*IRIS),
@@ -54,3 +56,17 @@ def test_one_warning_of_each_kind_that_points_at_the_caller(name):
     times = Counter(w.category.__name__ for w in caught)
     assert max(times.values()) == 1, dict(times)
     assert {w.filename for w in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.arange(500) % 100,  # whole numbers may be codes
+        np.arange(500) % 30 + 0.5,  # few values
+        np.arange(500) % 50 + 0.5,  # ten rows each
+        (np.arange(500) % 100).astype(str),
+    ],
+    ids=["whole", "few", "repeated", "text"],
+)
+def test_categories_are_not_taken_for_measurements(column):
+    CategoricalNB().fit(column[:, None], np.arange(500) // 250)  # a warning is an error here
