@@ -205,7 +205,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1]).predict([[2.0, 2.0], [6.0, 5.0]])
     array([0, 1])
     >>> LinearDiscriminantAnalysis(prior=None).fit_transform(X, [0, 0, 0, 1, 1, 1]).ravel().round(1)
-    array([-4.6, -4.6, -3.9,  3.4,  3.4,  6.3])
+    array([ 0.7,  0.7,  1.5,  8.7,  8.7, 11.6])
 
     References
     ----------
