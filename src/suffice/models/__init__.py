@@ -15,21 +15,26 @@ from suffice.models._base import (
     Tabular,
 )
 from suffice.models._statistics import Statistics, Sums
+from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.contests import Contests
 from suffice.models.diagonal import DiagonalGaussian, TiedDiagonalGaussian
 from suffice.models.full import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.moments import Moments
+from suffice.models.multinomial import Multinomial, Words
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes import TangentPlane
+from suffice.models.poisson import Poisson
 from suffice.models.softmax import Softmax
+from suffice.models.totals import Totals
 
 __all__ = [
     "Ability",
     "AnyModel",
     "AnyStatistics",
     "Attempt",
+    "Bernoulli",
     "Categorical",
     "ConstantColumnWarning",
     "Contests",
@@ -43,7 +48,10 @@ __all__ = [
     "LogTables",
     "Model",
     "Moments",
+    "Multinomial",
     "Natural",
+    "Poisson",
+    "Presences",
     "Quadratic",
     "Share",
     "Slopes",
@@ -54,5 +62,7 @@ __all__ = [
     "TangentPlane",
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
+    "Totals",
+    "Words",
     "project_log",
 ]

@@ -114,3 +114,17 @@ def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight:
                 if code >= 0:
                     out[offsets[j] + code, labels[i]] += weight[i]
     return out
+
+
+@compiled
+def sparse_class_sums(
+    data: Array, indices: Array, indptr: Array, d: int, labels: Array, weight: Array, k: int
+) -> Array:
+    """sum_i weight[i] x_ij over the rows of each class (k, d), of rows in compressed form."""
+    out = np.zeros((k, d))
+    for i in range(len(labels)):
+        c = labels[i]
+        if c >= 0:
+            for t in range(indptr[i], indptr[i + 1]):
+                out[c, indices[t]] += weight[i] * data[t]
+    return out

@@ -1,6 +1,7 @@
 """Naive Bayes classifiers."""
 
 from suffice.naive_bayes._categorical import CategoricalNB
+from suffice.naive_bayes._counts import BernoulliNB, MultinomialNB, PoissonNB
 from suffice.naive_bayes._gaussian import GaussianNB
 
-__all__ = ["CategoricalNB", "GaussianNB"]
+__all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB", "PoissonNB"]
