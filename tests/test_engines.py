@@ -64,7 +64,8 @@ def test_little_travels_to_the_rows(entry):
     X, y = load_digits(return_X_y=True)
     X, y = X[:400, 17:47], y[:400]
     noisy = X + np.random.default_rng(0).normal(size=X.shape)  # so that there are parameters without a prior too
-    data = Partitions([(X.astype(int).astype(str) if entry.categories else noisy, y)])
+    rows = X.astype(int).astype(str) if entry.categories else X if entry.counts else noisy
+    data = Partitions([(rows, y)])
     estimator = entry.estimator()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, poisson
 from sklearn import discriminant_analysis, linear_model, naive_bayes
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from suffice import (
+    BernoulliNB,
     CategoricalNB,
     DesignedDiscriminant,
     Dirichlet,
@@ -28,7 +29,9 @@ from suffice import (
     MinimaxProbabilityMachine,
     MinimumErrorMPM,
     ModelClassifier,
+    MultinomialNB,
     NaiveBayes,
+    PoissonNB,
     QuadraticDiscriminantAnalysis,
     QuasiBayes,
     ScatterDiscriminant,
@@ -46,7 +49,10 @@ Oracle = Callable[[Any, Any, Any], Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """A classifier; `units`: blind to units; `missing`: takes NaN; `oracle`: (X, y, new X) -> p(y | x)."""
+    """A classifier; `units`: blind to units; `missing`: takes NaN; `oracle`: (X, y, new X) -> p(y | x).
+
+    `counts`: its rows are numbers of at least 0.
+    """
 
     name: str
     prototype: Any
@@ -54,6 +60,7 @@ class Entry:
     units: bool = True
     missing: bool = False
     tolerance: float = 1e-10  # of probabilities, where they should be the same
+    counts: bool = False
 
     @property
     def adds(self):
@@ -67,6 +74,11 @@ class Entry:
     @property
     def mixed(self):
         return isinstance(self.model().encoder, Table)
+
+    @property
+    def sparse(self):
+        """Whether sparse rows can stay so."""
+        return getattr(self.model().encoder, "sparse", False)
 
     def estimator(self):
         return clone(self.prototype)
@@ -85,6 +97,8 @@ class Entry:
         rng.shuffle(y)
         if self.categories:
             return (rng.integers(4, size=(len(y), d)) + y[:, None] % 2).astype(str), y
+        if self.counts:
+            return rng.poisson(rng.uniform(0.2, 2.0, size=(k, d))[y]).astype(float), y
         mix = rng.normal(size=(d, d)) + 2 * np.eye(d)
         numbers = (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5
         if not self.mixed:
@@ -206,6 +220,14 @@ def couple(r, k):
     return np.full(k, 1 / k) + Z @ q
 
 
+def poisson_classes(X, y, new):
+    """Poisson naive Bayes under the default prior, one row at the mean of all, written out."""
+    classes = np.unique(y)
+    rates = np.stack([(X[y == c].sum(0) + X.mean(0)) / ((y == c).sum() + 1) for c in classes])
+    log = poisson.logpmf(new[:, None, :], rates).sum(axis=2) + np.log([(y == c).mean() for c in classes])
+    return posterior(log)
+
+
 def fitted(theirs):
     return lambda X, y, new: clone(theirs).fit(X, y).predict_proba(new)
 
@@ -289,6 +311,19 @@ ZOO = [
         units=False,
         tolerance=1e-8,
     ),
+    Entry("multinomial", MultinomialNB(), fitted(naive_bayes.MultinomialNB()), False, counts=True),
+    Entry("multinomial-ml", MultinomialNB(prior=None), units=False, counts=True),
+    Entry("multinomial-rc", MultinomialNB(learner=RiskCalibration(0.1, stop=None)), units=False, counts=True),
+    Entry("multinomial-dfe", MultinomialNB(learner=DiscriminativeFrequency(stop=None)), units=False, counts=True),
+    Entry("multinomial-gd", MultinomialNB(learner=GradientDescent(stop=None)), units=False, counts=True),
+    Entry("bernoulli", BernoulliNB(), fitted(naive_bayes.BernoulliNB()), False, True, counts=True),
+    Entry("bernoulli-ml", BernoulliNB(prior=None), units=False, missing=True, counts=True),
+    Entry("bernoulli-tm", BernoulliNB(learner=TM(max_iter=8)), None, False, False, 1e-8, counts=True),
+    Entry("bernoulli-gd", BernoulliNB(learner=GradientDescent(stop=None)), units=False, counts=True),
+    Entry("poisson", PoissonNB(), poisson_classes, False, True, counts=True),
+    Entry("poisson-ml", PoissonNB(prior=None), units=False, missing=True, counts=True),
+    Entry("poisson-rc", PoissonNB(learner=RiskCalibration(0.1, stop=None)), None, False, False, 1e-9, counts=True),
+    Entry("poisson-gd", PoissonNB(learner=GradientDescent(stop=None)), None, False, False, 1e-9, counts=True),
     Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
 ]
 

@@ -10,8 +10,8 @@ from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
-from suffice.naive_bayes import CategoricalNB, GaussianNB, NaiveBayes
-from suffice.priors import Dirichlet, GaussianPrior
+from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
+from suffice.priors import Dirichlet, GammaPrior, GaussianPrior
 from suffice.tangent import (
     DesignedDiscriminant,
     FisherDiscriminant,
@@ -26,12 +26,14 @@ from suffice.tangent import (
 __version__ = "0.2.0"
 
 __all__ = [
+    "BernoulliNB",
     "CategoricalNB",
     "ConstantColumnWarning",
     "DegenerateError",
     "DesignedDiscriminant",
     "Dirichlet",
     "FisherDiscriminant",
+    "GammaPrior",
     "GaussianNB",
     "GaussianPrior",
     "KernelMPM",
@@ -41,8 +43,10 @@ __all__ = [
     "MinimaxProbabilityMachine",
     "MinimumErrorMPM",
     "ModelClassifier",
+    "MultinomialNB",
     "NaiveBayes",
     "NoTangentPlaneWarning",
+    "PoissonNB",
     "PoorFitWarning",
     "QuadraticDiscriminantAnalysis",
     "QuasiBayes",

@@ -26,6 +26,7 @@ from suffice._predicting import Predicting
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Data, Memory
+from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin, require
@@ -80,7 +81,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, d), or a data set of `suffice.data`
+        X : array, sparse matrix or data frame of shape (n, d), or a data set of `suffice.data`
             Features; a data set brings its own labels and weights.
         y : array of shape (n,)
             Labels.
@@ -197,7 +198,8 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
         return self
 
     def _close(self, s: Statistics[Any]) -> Fit:
-        fit: Fit = self._learner().close(self._prepared(), s.by_class(self._class_weights(s)))
+        weighted = s.by_class(self._class_weights(s)) if self._weighs_classes() else s
+        fit: Fit = self._learner().close(self._prepared(), weighted)
         return fit
 
     def _fit_result(self) -> Fit:
@@ -253,7 +255,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(weight)
             if not len(rows):  # which newer versions of scikit-learn have said by now
                 raise ValueError("Sample weights must contain at least one non-zero number.")
-            X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
+            X, y, weight = _safe_indexing(by_rows(X), rows), y[rows], weight[rows]
         Y = OneHot.of(y, weight)
         return Memory(self._features(X, reset, Y), Y)
 

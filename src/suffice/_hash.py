@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from suffice._vector import Array
 
@@ -16,19 +18,39 @@ def digest(value: object) -> int:
     return int.from_bytes(blake2b(repr(value).encode(), digest_size=8).digest()) >> 1
 
 
-def row_hash(values: Array, seed: int) -> Array:
-    """A number in [0, 1) for every row (n, d): equal rows have equal ones.
+def row_hash(values: Any, seed: int) -> Array:
+    """A number in [0, 1) for every row (n, d): equal rows have equal ones, among dense rows and among sparse ones.
 
     >>> row_hash(np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]]), 0).round(2)
     array([0.74, 0.74, 0.73])
     """
+    if sparse.issparse(values):
+        return _sparse_hash(values, seed)
     wide = np.ascontiguousarray(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
     bits = wide.view(np.uint64).reshape(wide.shape)
     with np.errstate(over="ignore"):
-        mixed = np.full(len(bits), _mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
+        mixed = np.full(len(bits), _begun(seed))
         for column in bits.T:
             mixed = _mixed(mixed ^ column)
-    return (mixed >> np.uint64(11)) * 2.0**-53
+    return _share(mixed)
+
+
+def _sparse_hash(values: sparse.csr_array, seed: int) -> Array:
+    """`row_hash` of the entries that are not zero: a sum over them, so that zeros need not be visited."""
+    bits = values.data.astype(np.float64).view(np.uint64)
+    with np.errstate(over="ignore"):
+        mixed = _mixed(_mixed(_begun(seed) ^ values.indices.astype(np.uint64)) ^ bits)
+        sums = np.append(np.uint64(0), np.cumsum(np.where(values.data == 0, np.uint64(0), mixed)))
+        mixed = _mixed(_begun(seed) ^ np.diff(sums[values.indptr]))
+    return _share(mixed)
+
+
+def _begun(seed: int) -> Array:
+    return np.asarray(_mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
+
+
+def _share(mixed: Array) -> Array:
+    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
 
 
 def _mixed(x: Array) -> Array:

@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import poisson
 
-from suffice._domain import Encoded
+from suffice._domain import Encoded, Rows
 from suffice._hash import row_hash
 from suffice._labels import OneHot
-from suffice._vector import Array
 
 R = TypeVar("R")  # anything with +
 
@@ -134,5 +134,5 @@ class Drawn:
         return Batch(batch.X, replace(batch.Y, weight=batch.Y.weight * times))
 
 
-def _values(X: Any) -> Array:
-    return X.features.identity(X.values) if isinstance(X, Encoded) else np.asarray(X)
+def _values(X: Any) -> Rows:
+    return X.features.identity(X.values) if isinstance(X, Encoded) else X if issparse(X) else np.asarray(X)

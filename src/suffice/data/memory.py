@@ -6,16 +6,20 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice._check import COUNT, check_value, or_else
+from suffice._domain import Encoded, Rows
 from suffice._labels import OneHot
 from suffice._threads import few_threads
+from suffice._vector import Array
 from suffice.data._base import Batch, Data, R
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
@@ -26,14 +30,15 @@ class Memory(Data):
 
     Parameters
     ----------
-    X : array or data frame of shape (n, d)
+    X : array, sparse matrix or data frame of shape (n, d)
         Features, or whatever a model's encoder takes that has a length and can be indexed by rows.
     y : array of shape (n,), default=None
         Labels; rows without labels can be predicted, not learned from.
     weight : array of shape (n,) or the name of a column, default=None
         Row weights; a row of weight zero counts for nothing.
     batch_size : int, default=None
-        Rows in a batch; by default as many as make about two million cells.
+        Rows in a batch; by default as many as make about two million cells, of sparse rows those that
+        are stored.
     target : name of a column, default=None
         The column of a data frame X that holds the labels, in the place of y.
 
@@ -49,7 +54,7 @@ class Memory(Data):
     ) -> None:
         check_value(batch_size, "Memory: batch_size", or_else(None, COUNT))
         X, y, weight = _taken_out(X, y, weight, target)
-        X = table(X)
+        X = by_rows(table(X))
         n = _num_samples(X)
         Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
         if Y is not None and n != len(Y):
@@ -112,6 +117,11 @@ def table(X: Any) -> Any:
     return array
 
 
+def by_rows(X: Any) -> Any:
+    """A sparse matrix in the format in which rows are next to each other; anything else as it is."""
+    return X.tocsr() if issparse(X) else X
+
+
 def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:
     """Features, labels and weights, of which the last two may be columns of a data frame."""
     columns = {"target": target, "weight": weight if isinstance(weight, str) else None}
@@ -148,5 +158,17 @@ def _width(X: Any) -> int:
 
 def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
     """Slices that cover the rows of X in order, at least one."""
+    values: Rows = X.values if isinstance(X, Encoded) else X
+    if batch_size is None and issparse(values):
+        return _slices_of_stored(values.indptr, values.shape[1])
     size = batch_size or max(1, ENTRIES // max(1, _width(X)))
     return [slice(i, i + size) for i in range(0, max(1, X.shape[0]), size)]
+
+
+def _slices_of_stored(starts: Array, width: int) -> list[slice]:
+    """Slices of sparse rows, whose entries begin at `starts` (n + 1,): of as many entries as their sums have cells."""
+    cost = starts + np.arange(len(starts))  # a row without entries takes time, too
+    size = max(ENTRIES, width)
+    cuts = np.searchsorted(cost, np.arange(size, cost[-1], size))
+    ends = np.unique([0, *cuts, len(starts) - 1])
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)] or [slice(0, 0)]

@@ -3,6 +3,17 @@
 from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
 from suffice.encoders._base import Encoder
 from suffice.encoders.categories import Categories
+from suffice.encoders.counts import Binary, NonNegative
 from suffice.encoders.numbers import Numbers
 
-__all__ = ["CategoricalFeatures", "Categories", "Domain", "Encoded", "Encoder", "Features", "Numbers"]
+__all__ = [
+    "Binary",
+    "CategoricalFeatures",
+    "Categories",
+    "Domain",
+    "Encoded",
+    "Encoder",
+    "Features",
+    "NonNegative",
+    "Numbers",
+]

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
+from scipy.sparse import issparse
 
 from suffice._domain import Encoded
 from suffice._vector import Array
@@ -52,3 +53,12 @@ def frame_of(X: Any) -> nw.DataFrame[Any] | None:
 def names_of(frame: nw.DataFrame[Any]) -> Array:
     """The names of its columns (d,)."""
     return np.array([str(name) for name in frame.columns], dtype=object)
+
+
+def refuse_sparse(X: Any, who: str) -> None:
+    """TypeError if X is a sparse matrix; the first sentence is scikit-learn's."""
+    if issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a dense numpy "
+            f"array: {who} takes no sparse input; MultinomialNB, BernoulliNB, PoissonNB and GaussianNB do"
+        )

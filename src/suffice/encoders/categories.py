@@ -14,7 +14,7 @@ from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._labels import kind, missing, moment
 from suffice._vector import Array
 from suffice.data.memory import table
-from suffice.encoders._base import Encoder, frame_of, names_of
+from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Categories(Encoder):
     who: str = "This model"
 
     def encode(self, X: Any) -> Encoded:
+        refuse_sparse(X, self.who)
         frame = frame_of(X)
         if frame is not None:
             return coded((values_of(column) for column in frame.iter_columns()), names_of(frame))

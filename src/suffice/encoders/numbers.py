@@ -7,12 +7,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from suffice._domain import Encoded, Features
+from suffice._domain import Encoded, Features, Rows
 from suffice._labels import show_all
 from suffice._vector import Array
-from suffice.encoders._base import Encoder, frame_of, names_of
+from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
@@ -28,6 +29,8 @@ class Numbers(Encoder):
         Whether NaN stands for a missing value; if not, it is refused.
     who : str, default="This model"
         Whom messages speak of.
+    sparse : bool, default=False
+        Whether sparse matrices stay what they are, as a `scipy.sparse.csr_array`; if not, they are refused.
 
     Examples
     --------
@@ -38,8 +41,11 @@ class Numbers(Encoder):
 
     missing: bool = False
     who: str = "This model"
+    sparse: bool = False
 
     def encode(self, X: Any) -> Encoded:
+        if not self.sparse:
+            refuse_sparse(X, self.who)
         frame = frame_of(X)
         if frame is not None:
             self._check_kinds(frame)
@@ -48,14 +54,21 @@ class Numbers(Encoder):
         values = check_array(
             X,
             dtype=(np.float64, np.float32),
+            accept_sparse="csr" if self.sparse else False,
             ensure_all_finite=False,
             ensure_min_samples=0,
             estimator=self.who,
             input_name="X",
         )
+        if sparse.issparse(values):
+            values = _without_duplicates(sparse.csr_array(values))
         features = Features(values.shape[1], None if frame is None else names_of(frame))
         check_finite(values, features, self.who, self.missing)
-        return Encoded(features, values)
+        return Encoded(features, self.taken(values, features))
+
+    def taken(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
+        """Numbers (n, d) as the model takes them; a subclass checks or changes them."""
+        return values
 
     def _check_kinds(self, frame: nw.DataFrame[Any]) -> None:
         """ValueError, with all columns concerned, if some hold no numbers."""
@@ -78,18 +91,38 @@ class Numbers(Encoder):
 _AS_DAYS = "turn them into numbers first, for example days since a fixed day"
 
 
-def check_finite(values: Array, features: Features, who: str, missing: bool = False) -> None:
+def _without_duplicates(values: sparse.csr_array) -> sparse.csr_array:
+    """A sparse matrix with its entries in order, each stored once; the caller's own is left alone."""
+    if values.has_canonical_format:
+        return values
+    values = values.copy()
+    values.sum_duplicates()
+    return values
+
+
+def stored_of(values: Rows) -> Array:
+    """The numbers that are stored: those of a dense array (n, d), or of a sparse one (m,)."""
+    return np.asarray(values.data if sparse.issparse(values) else values)
+
+
+def columns_where(values: Rows, condition: Array) -> Array:
+    """The columns in which a condition on the stored numbers holds somewhere."""
+    return np.unique(values.indices[condition]) if sparse.issparse(values) else np.flatnonzero(condition.any(axis=0))
+
+
+def check_finite(values: Rows, features: Features, who: str, missing: bool = False) -> None:
     """ValueError if numbers (n, d) are not all finite, but for NaN where it stands for a missing value."""
+    stored = stored_of(values)
     with np.errstate(all="ignore"):
-        if np.isfinite(values.sum()):  # as it mostly is, in one fast pass
+        if np.isfinite(stored.sum()):  # as it mostly is, in one fast pass
             return
-    infinite = np.flatnonzero(np.isinf(values).any(axis=0))
+    infinite = columns_where(values, np.isinf(stored))
     if len(infinite):
         raise ValueError(
             f"Input X contains infinity, in {features.listed(infinite)}: {who} takes finite numbers. "
             "Replace such values, or leave out their rows or columns"
         )
-    holes = np.flatnonzero(np.isnan(values).any(axis=0))
+    holes = columns_where(values, np.isnan(stored))
     if len(holes) and not missing:
         raise ValueError(
             f"Input X contains NaN, in {features.listed(holes)}: {who} takes no missing values. Impute them, leave out "

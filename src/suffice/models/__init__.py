@@ -16,6 +16,7 @@ from suffice.models._base import (
     Tabular,
 )
 from suffice.models._statistics import Statistics, Sums
+from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.binned import Binned
 from suffice.models.canonical import Canonical
 from suffice.models.categorical import Categorical, Counts
@@ -26,16 +27,20 @@ from suffice.models.full import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
+from suffice.models.multinomial import Multinomial, Words
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes import TangentPlane
+from suffice.models.poisson import Poisson
 from suffice.models.regularised import RegularisedGaussian, ShrunkTiedGaussian
 from suffice.models.softmax import Softmax
+from suffice.models.totals import Totals
 
 __all__ = [
     "Ability",
     "AnyModel",
     "AnyStatistics",
     "Attempt",
+    "Bernoulli",
     "BinFeatures",
     "Binned",
     "Binning",
@@ -54,8 +59,11 @@ __all__ = [
     "LogTables",
     "Model",
     "Moments",
+    "Multinomial",
     "Natural",
     "Penalised",
+    "Poisson",
+    "Presences",
     "Quadratic",
     "RegularisedGaussian",
     "Share",
@@ -68,5 +76,7 @@ __all__ = [
     "TangentPlane",
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
+    "Totals",
+    "Words",
     "project_log",
 ]

@@ -243,7 +243,7 @@ class Curved(Natural[B, T, E]):
 class Tabular(Ability):
     """Has statistics that are tables of counts, which may be added to without end."""
 
-    words = "tables of counts (CategoricalNB has them)"
+    words = "tables of counts (CategoricalNB, MultinomialNB and BernoulliNB have them)"
 
 
 class NaturalModel(Model[B, T], Natural[B, T, E]):

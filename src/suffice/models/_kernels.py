@@ -136,3 +136,17 @@ def interval_codes(X: Array, bounds: Array, starts: Array) -> Array:
                     high = middle
             codes[i, j] = low - starts[j] - 1
     return codes
+
+
+@compiled
+def sparse_class_sums(
+    data: Array, indices: Array, indptr: Array, d: int, labels: Array, weight: Array, k: int
+) -> Array:
+    """sum_i weight[i] x_ij over the rows of each class (k, d), of rows in compressed form."""
+    out = np.zeros((k, d))
+    for i in range(len(labels)):
+        c = labels[i]
+        if c >= 0:
+            for t in range(indptr[i], indptr[i + 1]):
+                out[c, indices[t]] += weight[i] * data[t]
+    return out

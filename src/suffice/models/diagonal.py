@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from suffice._domain import Domain, Encoded
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models import _kernels
 from suffice.models._base import Attempt, Natural
+from suffice.models._sparse import sparse_log_density
 from suffice.models._statistics import Statistics
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.moments import Moments, ratio
@@ -48,7 +50,7 @@ class Diagonal:
 class _DiagonalGaussian(Gaussian[Diagonal]):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
 
-    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+    encoder: Encoder = field(default=Numbers(missing=True, sparse=True), kw_only=True)
 
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Diagonal]:
         """A block is a feature of a class, or everything if the classes are tied."""
@@ -88,6 +90,8 @@ class _DiagonalGaussian(Gaussian[Diagonal]):
         precision = np.ascontiguousarray(np.broadcast_to(ratio(1.0, theta.variance), theta.mean.shape))
         constant = 0.5 * np.log(precision / (2 * np.pi), out=np.zeros(precision.shape), where=precision > 0)
         values = theta.domain.features.read(X)
+        if issparse(values):
+            return sparse_log_density(values, theta.origin, theta.mean, precision, constant)
         return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
 
 

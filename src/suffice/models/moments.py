@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from suffice._domain import Domain, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.models import _kernels
+from suffice.models._sparse import sparse_moments
 from suffice.models._statistics import Sums
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
@@ -155,7 +157,9 @@ def moments(X: Array, W: OneHot | Array, full: bool = False, origin: Array | Non
     """
     k = len(W.classes) if isinstance(W, OneHot) else W.shape[1]
     if origin is None:
-        origin = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(len(X), dtype=int), k)
+        origin = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(X.shape[0], dtype=int), k)
+    if issparse(X):
+        return Moments(origin, *sparse_moments(X, W, origin))
     if isinstance(W, OneHot):
         return _of_labels(X, W, origin, full)
     if full:
@@ -197,7 +201,7 @@ def origins(X: Array, codes: Array, k: int) -> Array:
 
     A median, so that a far row does not pull it away from the others. A class without rows takes that of all.
     """
-    every = _middle(X[:: max(1, len(X) // SAMPLE)])
+    every = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
     out = np.tile(every, (k, 1))
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(k + 1))
@@ -209,14 +213,26 @@ def origins(X: Array, codes: Array, k: int) -> Array:
 
 def _middle(sample: Array) -> Array:
     """The median of each column (d,) on a grid as fine as 1/32 of its range; 0 where all are missing."""
-    if not len(sample):
+    if not sample.shape[0]:
         return np.zeros(sample.shape[1])
+    if issparse(sample):
+        return _middle_of_stored(sample)
     values = np.sort(sample.astype(float), axis=0)  # missing ones last
     known = (~np.isnan(values)).sum(axis=0)
     at, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
     low, middle, high = (np.where(known > 0, values[i, columns], 0.0) for i in (0 * at, at // 2, at))
     with np.errstate(over="ignore"):
         return on_grid(middle, (high - low) / 32)
+
+
+def _middle_of_stored(sample: csr_array) -> Array:
+    """`_middle` of sparse rows: zero where most rows have no entry, so that few columns are made dense."""
+    out = np.zeros(sample.shape[1])
+    entries = np.bincount(sample.indices, minlength=sample.shape[1])
+    columns = np.flatnonzero(2 * entries > sample.shape[0])
+    if len(columns):
+        out[columns] = _middle(sample[:, columns].toarray())
+    return out
 
 
 def on_grid(value: Array, spread: Array) -> Array:

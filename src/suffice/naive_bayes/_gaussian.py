@@ -20,7 +20,7 @@ class GaussianNB(Classifier):
         p(y | x) ~ p(y) prod_j N(x_j; mean_yj, var_yj)
 
     With `tied=True` a feature has one variance, pooled within the classes, and the decision is linear. A missing
-    value (NaN) leaves its feature out for that row, in learning and in predicting.
+    value (NaN) leaves its feature out for that row, in learning and in predicting. Sparse input is summed as it is.
 
     Parameters
     ----------
@@ -71,12 +71,13 @@ class GaussianNB(Classifier):
 
     def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
         model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
-        encoder = Numbers(missing=True, who=type(self).__name__)
+        encoder = Numbers(missing=True, who=type(self).__name__, sparse=True)
         return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     @property

@@ -11,22 +11,29 @@ import numpy as np
 
 from suffice._domain import Domain, Features
 from suffice._vector import Array
-from suffice.encoders import Categories, Encoder
+from suffice.encoders import Binary, Categories, Encoder, NonNegative
 from suffice.models import Statistics
 
 V = TypeVar("V")
 
 
 def draw(encoder: Encoder, seed: int, n: int = 80, d: int | None = None) -> tuple[Array, Array]:
-    """Rows (n, d) of 2 to 5 overlapping classes, each with at least 8 of them, as numbers or as categories."""
+    """Rows (n, d) of 2 to 5 overlapping classes, each with at least 8 of them: numbers, counts or categories."""
     d, k = 1 + (seed + 2) % 4 if d is None else d, 2 + (seed + 1) % 4
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.repeat(np.arange(k), 8), rng.integers(k, size=max(0, n - 8 * k))])
     rng.shuffle(y)
     if isinstance(encoder, Categories):
         return (rng.integers(4, size=(len(y), d)) + y[:, None] % 2).astype(str), y
+    if counted(encoder):
+        return rng.poisson(rng.uniform(0.2, 2.0, size=(k, d))[y]), y
     mix = 0.3 * rng.normal(size=(d, d)) + 2 * np.eye(d)  # far from singular
     return (rng.normal(size=(len(y), d)) + rng.normal(size=(k, d))[y]) @ mix + rng.normal(size=d) * 5, y
+
+
+def counted(encoder: Encoder) -> bool:
+    """Whether rows are counts, or what is made of them."""
+    return isinstance(encoder, NonNegative | Binary)
 
 
 def copied(value: V) -> V:

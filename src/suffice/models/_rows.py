@@ -1,0 +1,72 @@
+"""Sums and scores over rows (n, d) that are dense or sparse, and stay so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from scipy.special import gammaln
+
+from suffice._domain import Rows
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.models import _kernels
+
+FEW = 4  # so many times fewer entries than columns, and it pays to look at the columns of these entries alone
+
+
+def by_class(W: OneHot | Array, X: Rows) -> Array:
+    """W'X (k, d), dense, for class weights W and rows X.
+
+    >>> by_class(np.array([[1.0, -1.0], [2.0, 0.0]]), csr_array([[0.0, 3.0], [1.0, 0.0]]))
+    array([[ 2.,  3.],
+           [ 0., -3.]])
+    """
+    if not isinstance(W, OneHot):
+        return np.ascontiguousarray(W.T @ X, dtype=float)
+    if issparse(X):
+        sums = _kernels.sparse_class_sums(X.data, X.indices, X.indptr, X.shape[1], W.codes, W.weight, len(W.classes))
+        return np.asarray(sums)
+    return np.ascontiguousarray(W.matrix().T @ X, dtype=float)
+
+
+def mass_of(W: OneHot | Array) -> Array:
+    """The total weight of each class (k,)."""
+    return np.asarray(W.mass() if isinstance(W, OneHot) else W.sum(axis=0))
+
+
+def known(X: Rows) -> tuple[Rows, Rows | None]:
+    """Rows with 0 in the place of NaN, and rows with 1 where that was and 0 elsewhere; None where nothing is missing.
+
+    >>> [part.tolist() for part in known(np.array([[2.0, np.nan]]))]
+    [[[2.0, 0.0]], [[0.0, 1.0]]]
+    """
+    stored = X.data if issparse(X) else X
+    if not np.isnan(stored.sum()):  # in one fast pass: the numbers themselves are finite
+        return X, None
+    holes = np.isnan(stored)
+    there, gone = np.where(holes, 0.0, stored), holes.astype(float)
+    if not issparse(X):
+        return there, gone
+    parts = (csr_array((part, X.indices, X.indptr), shape=X.shape) for part in (there, gone))
+    return next(parts), next(parts)
+
+
+def compact(X: Rows) -> tuple[Rows, Any]:
+    """Sparse rows on the columns that they have entries in, and these columns; all of them if that saves little.
+
+    So a few rows are scored without a look at the parameters of all words.
+    """
+    if not issparse(X) or FEW * X.nnz > X.shape[1]:
+        return X, slice(None)
+    columns, at = np.unique(X.indices, return_inverse=True)
+    return csr_array((X.data, at, X.indptr), shape=(X.shape[0], len(columns))), columns
+
+
+def log_factorials(X: Rows) -> Array:
+    """sum_j log x_ij! of every row (n,)."""
+    if issparse(X):
+        X = csr_array((gammaln(X.data + 1.0), X.indices, X.indptr), shape=X.shape)
+        return np.asarray(X.sum(axis=1))
+    return np.asarray(gammaln(X + 1.0).sum(axis=1))
