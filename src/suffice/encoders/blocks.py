@@ -74,8 +74,11 @@ class BlockValues:
 
     parts: Mapping[str, Array]
 
-    def __len__(self) -> int:
-        return len(next(iter(self.parts.values())))
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+        shapes = [values.shape for values in self.parts.values()]
+        return shapes[0][0], sum(shape[1] for shape in shapes)
 
     def __getitem__(self, rows: Any) -> BlockValues:
         return BlockValues({name: values[rows] for name, values in self.parts.items()})
