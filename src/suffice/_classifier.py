@@ -95,7 +95,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             model, data = begin(self._prepared(), read)
             if hasattr(learner, "close"):
                 s = _suited(self, data.sum(Observed(model)))
-                learned = self._close(s)
+                learned = self._close(s, data)
             else:
                 if self._weighs_classes():
                     s = _suited(self, data.sum(Observed(model)))
@@ -188,8 +188,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = s.domain.width
         return self
 
-    def _close(self, s: Statistics[Any]) -> Fit:
-        fit: Fit = self._learner().close(self._prepared(), s.by_class(self._class_weights(s)))
+    def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
+        """Parameters from statistics; with the data that they were summed from, these may be read again."""
+        weight = self._class_weights(s)
+        again = () if data is None else (lambda f: data.sum(f).by_class(weight),)
+        fit: Fit = self._learner().close(self._prepared(), s.by_class(weight), *again)
         return fit
 
     def _fit_result(self) -> Fit:

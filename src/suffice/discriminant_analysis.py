@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 
 from suffice._classifier import Classifier
 from suffice._vector import Array
@@ -28,8 +29,13 @@ class _DiscriminantAnalysis(Classifier):
         self.class_weight = class_weight
 
     def _model(self) -> FullGaussian | TiedFullGaussian:
-        encoder = Numbers(who=type(self).__name__)
+        encoder = Numbers(missing=True, who=type(self).__name__)
         return self._family(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def means_(self) -> Array:
@@ -48,7 +54,8 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
         p(y | x) ~ p(y) |cov_y|^(-1/2) exp(-1/2 (x - mean_y)' cov_y^-1 (x - mean_y))
 
-    The default prior keeps every covariance regular, also that of a class with fewer rows than features.
+    The default prior keeps every covariance regular, also that of a class with fewer rows than features. Missing values
+    (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries that they have.
 
     Parameters
     ----------
@@ -68,7 +75,9 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     means_ : array of shape (k, d)
     covariance_ : array of shape (k, d, d)
     priors_, class_prior_, class_count_ : array of shape (k,)
-    statistics_ : Moments
+    statistics_ : Moments, or Patterns where values are missing
+    moved_statistics_ : Moments
+        With what missing values are expected to be; `sums.history` is the log posterior in the course of EM.
 
     Examples
     --------
@@ -94,6 +103,9 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
 
         p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y
 
+    Missing values (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries
+    that they have.
+
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
@@ -114,7 +126,9 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
     coef_ : array of shape (1, d) if there are two classes, else (k, d)
     intercept_ : array of shape (1,) or (k,)
     priors_, class_prior_, class_count_ : array of shape (k,)
-    statistics_ : Moments
+    statistics_ : Moments, or Patterns where values are missing
+    moved_statistics_ : Moments
+        With what missing values are expected to be; `sums.history` is the log posterior in the course of EM.
 
     Examples
     --------
