@@ -315,6 +315,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def moved_statistics_(self) -> Any:
         """The statistics behind the parameters: those of the data, unless the learner has moved them.
 
+        Where values are missing under whole covariances, those that complete rows are expected to have.
         A tuple of those of every contest where classes went two at a time.
         """
         fit = self._fit_result()
@@ -322,14 +323,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def n_iter_(self) -> int:
-        """Iterations: passes over the data besides the one that sums them; 1 for the closed form."""
+        """Iterations: passes over the data besides the one that sums them; 1 for the closed form, or steps of EM."""
         return self._fit_result().n_iter
 
     @property
     def history_(self) -> dict[str, list[float]]:
         """Log loss, soft error and error, the objective and the rate after every step that was kept.
 
-        The first is the initial model. Where classes go two at a time it is the mean over contests.
+        The first is the initial model. Where classes go two at a time it is the mean over contests. Of EM, for missing
+        values under whole covariances, it is the log posterior of the values that are there.
         """
         return self._fit_result().history
 

@@ -77,7 +77,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     priors_, class_prior_, class_count_ : array of shape (k,)
     statistics_ : Moments, or Patterns where values are missing
     moved_statistics_ : Moments
-        With what missing values are expected to be; `sums.history` is the log posterior in the course of EM.
+        With what missing values are expected to be.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class LinearDiscriminantAnalysis(_DiscriminantAnalysis):
     priors_, class_prior_, class_count_ : array of shape (k,)
     statistics_ : Moments, or Patterns where values are missing
     moved_statistics_ : Moments
-        With what missing values are expected to be; `sums.history` is the log posterior in the course of EM.
+        With what missing values are expected to be.
 
     Examples
     --------

@@ -33,5 +33,14 @@ class ClosedForm(Learner):
         """The parameters that statistics S(X, Y) already summed lead to; `read` sums over the rows once more."""
         resolved = model.resolve(s)
         worked = resolved.restrict(s) if read is None else resolved.revisit(s, read)
-        notices = (*resolved.remarks(), *worked.sums.remarks())
-        return Fit(resolved, resolved.parameters(worked), s, None if worked is s else worked, warnings=notices)
+        values, settled = worked.sums.course()
+        return Fit(
+            resolved,
+            resolved.parameters(worked),
+            s,
+            None if worked is s else worked,
+            history={"log_posterior": values} if values else {},
+            n_iter=max(1, len(values)),
+            converged=settled,
+            warnings=(*resolved.remarks(), *worked.sums.remarks()),
+        )

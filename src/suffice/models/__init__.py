@@ -22,6 +22,7 @@ from suffice.models.full import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.moments import Moments
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
+from suffice.models.patterns import Patterns
 from suffice.models.planes import TangentPlane
 from suffice.models.softmax import Softmax
 
@@ -44,6 +45,7 @@ __all__ = [
     "Model",
     "Moments",
     "Natural",
+    "Patterns",
     "Quadratic",
     "Share",
     "Slopes",

@@ -91,8 +91,8 @@ class Model(ABC, Generic[B, T]):
     def restrict(self, s: Statistics[Any]) -> Statistics[B]:
         """What this resolved model works on, of S as the model sums it before: bins of a finer grid, for one.
 
-        resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)). The statistics of a fit stay as they
-        were summed, so that pieces and merged fits lead to what all rows do.
+        resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)) of complete rows. The statistics of a fit
+        stay as they were summed, so that pieces and merged fits lead to what all rows do.
         """
         return s
 

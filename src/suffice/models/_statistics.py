@@ -55,6 +55,10 @@ class Sums(Vector, ABC):
         """Why no learner can move these sums step by step; None if it can."""
         return None
 
+    def course(self) -> tuple[list[float], bool]:
+        """The log posterior step by step, and whether it has settled, where these sums were come to in steps."""
+        return [], True
+
     def remarks(self) -> tuple[Notice, ...]:
         """What there is to say of these sums."""
         return ()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MAX_ITER = 1000
 LOG_2PI = float(np.log(2 * np.pi))
 UNEXPLAINED = 1e-9  # share of a column's variance that the other columns must leave unexplained
+SMALL, STALLED = 1e-8, 20  # a change that may be rounding, if in so many steps none has been smaller
 SETTLED = 1e-13  # change of the expected moments in a step, in standard deviations and rows
 
 
@@ -54,6 +55,9 @@ class Completed(Moments):
 
     history: tuple[float, ...] = ()  # the log posterior of the observed entries, up to a constant, step by step
     converged: bool = True
+
+    def course(self) -> tuple[list[float], bool]:
+        return list(self.history), self.converged
 
     def remarks(self) -> tuple[Notice, ...]:
         if self.converged:
@@ -229,6 +233,11 @@ def _unit(s: Moments) -> Array:
     return ratio(1.0, np.sqrt(ratio(diagonal(total.scatter()), total.count)[0]))
 
 
+def _ended(sizes: list[float]) -> bool:
+    """Whether the last change is none, or but rounding: small, and no smaller than those of some time ago."""
+    return sizes[-1] <= SETTLED or (len(sizes) > STALLED and min(sizes[-STALLED:]) >= min(sizes) and sizes[-1] <= SMALL)
+
+
 class _Step(NamedTuple):
     """From statistics to those that are expected under their parameters."""
 
@@ -256,16 +265,18 @@ class _EM:
     unit: Array  # (d,)
 
     def run(self, begun: Statistics[Moments]) -> Settled:
+        """From statistics to begin with to those that EM does not change."""
         at = self._step(begun, self.model.parameters(begun))
-        history = [at.value]
-        while not (settled := self._size(at) <= SETTLED) and len(history) < MAX_ITER:
+        history, sizes = [at.value], [self._size(at)]
+        while not (settled := _ended(sizes)) and len(history) < MAX_ITER:
             after = self._step(at.ended, at.best)
             history.append(after.value)
             if self._size(after) <= SETTLED:
                 at = after
-                continue
-            at = self._leap(at, after) or self._step(after.ended, after.best)
-            history.append(at.value)
+            else:
+                at = self._leap(at, after) or self._step(after.ended, after.best)
+                history.append(at.value)
+            sizes.append(self._size(at))
         sums = Completed(**vars(at.got.moments), history=tuple(history), converged=settled)
         return Settled(replace(at.ended, sums=sums), at.got.doubt, _precision(at.theta))
 
