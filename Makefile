@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-speed bench-tangent sklearn-tests clean
+	bench-missing bench-speed bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -49,6 +49,9 @@ bench-calibration: $(VENV)/.test
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
+
+bench-missing: $(VENV)/.test
+	$(BIN)/python benchmarks/missing.py $(AT)
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

@@ -46,10 +46,9 @@ def without_class(values, label):
 # Bad input, by its message
 
 
-@pytest.mark.parametrize("kind", [QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis, LogisticRegression])
-def test_nan_where_it_has_no_meaning(kind):
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        kind().fit(np.where(X == 0, np.nan, X), Y)
+def test_nan_where_it_has_no_meaning():
+    with pytest.raises(ValueError, match=r"Input X contains NaN.*use GaussianNB.* or LinearDiscriminantAnalysis"):
+        LogisticRegression().fit(np.where(X == 0, np.nan, X), Y)
 
 
 @every_kind

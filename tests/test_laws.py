@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -141,8 +141,9 @@ def test_a_missing_value_leaves_its_column_out(entry, seed, column):
     holes = X.astype(object if entry.categories or entry.mixed else float)
     holes[:, column] = np.nan
     without = np.delete(X, column, axis=1)
+    tolerance = 1e-12 if entry.tolerance <= 1e-10 else entry.tolerance  # of what is searched for
     assert_allclose(
-        fit.predict_proba(holes), entry.estimator().fit(without, y).predict_proba(without), rtol=0, atol=1e-12
+        fit.predict_proba(holes), entry.estimator().fit(without, y).predict_proba(without), rtol=0, atol=tolerance
     )
     rows = np.random.default_rng(seed).random(len(y)) < 0.5  # learning as well
     holes = np.where(rows[:, None] & (np.arange(3) == column), np.nan, X.astype(holes.dtype))
@@ -151,6 +152,36 @@ def test_a_missing_value_leaves_its_column_out(entry, seed, column):
     learned, complete = learned.align(complete)
     for name in ("count", "first", "second") if hasattr(learned.sums, "second") else ():
         assert_allclose(getattr(learned.sums, name)[:, column], getattr(complete.sums, name)[:, column], atol=1e-9)
+
+
+@every(lambda entry: entry.missing)
+@given(seeds)
+def test_a_row_without_entries_has_the_probabilities_of_the_classes(entry, seed):
+    X, y = entry.draw(seed)
+    fit = entry.estimator().fit(X, y)
+    nothing = np.full((1, X.shape[1]), np.nan, dtype=object if entry.categories else float)
+    assert_allclose(fit.predict_proba(nothing)[0], fit.class_prior_, rtol=0, atol=1e-10)
+
+
+@every(lambda entry: entry.missing)
+@settings(max_examples=3)  # of many fits each
+@given(seeds, st.integers(1, 30))
+def test_rows_with_missing_values_add_up(entry, seed, pieces):
+    X, y = entry.draw(seed, n=120)
+    X = entry.holed(X, seed)
+    whole, bit, merged = entry.estimator().fit(X, y), entry.estimator(), None
+    for rows in np.array_split(np.random.default_rng(seed).permutation(len(y)), pieces):
+        bit.partial_fit(X[rows], y[rows])
+        piece = entry.estimator().partial_fit(X[rows], y[rows])
+        merged = piece if merged is None else merged + piece
+    same(bit, whole, X, entry.tolerance)
+    same(merged, whole, X, entry.tolerance)
+    same(entry.estimator().fit(Memory(X, y, batch_size=7)), whole, X, entry.tolerance)
+    less = entry.estimator().partial_fit(X, y).forget(X[90:], y[90:])
+    same(less, entry.estimator().fit(X[:90], y[:90]), X, entry.tolerance)
+    weight = np.random.default_rng(seed).integers(1, 4, len(y))
+    repeated = entry.estimator().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    same(entry.estimator().fit(X, y, sample_weight=weight), repeated, X, entry.tolerance)
 
 
 @every()

@@ -86,6 +86,14 @@ class Entry:
     def model(self):
         return self.prototype._model()
 
+    def holed(self, X, seed, share=0.15):
+        """The same rows with entries missing at random, and one row that has none at all."""
+        gone = np.random.default_rng(seed).random(X.shape) < share
+        gone[0] = True
+        holes = X.astype(object if self.categories or self.mixed else float)
+        holes[gone] = np.nan
+        return holes
+
     def encode(self, X):
         encoder = self.model().encoder
         return encoder.prepare(Memory(X, np.zeros(len(X))))(X)
@@ -252,15 +260,16 @@ ZOO = [
     Entry("gaussian-nb-ml", GaussianNB(prior=None), fitted(naive_bayes.GaussianNB(var_smoothing=0)), missing=True),
     Entry("tied-nb", GaussianNB(tied=True), missing=True),
     Entry("tied-nb-ml", GaussianNB(tied=True, prior=None), pooled_variances, missing=True),
-    Entry("qda", QuadraticDiscriminantAnalysis(), shrunk_classes),
-    Entry("qda-ml", QuadraticDiscriminantAnalysis(prior=None), normal_classes),
-    Entry("qda-explicit", QuadraticDiscriminantAnalysis(prior=EXPLICIT), units=False),
-    Entry("qda-balanced", QuadraticDiscriminantAnalysis(class_weight="balanced")),
-    Entry("lda", LinearDiscriminantAnalysis()),
+    Entry("qda", QuadraticDiscriminantAnalysis(), shrunk_classes, missing=True),
+    Entry("qda-ml", QuadraticDiscriminantAnalysis(prior=None), normal_classes, missing=True),
+    Entry("qda-explicit", QuadraticDiscriminantAnalysis(prior=EXPLICIT), units=False, missing=True),
+    Entry("qda-balanced", QuadraticDiscriminantAnalysis(class_weight="balanced"), missing=True),
+    Entry("lda", LinearDiscriminantAnalysis(), missing=True),
     Entry(
         "lda-ml",
         LinearDiscriminantAnalysis(prior=None),
         fitted(discriminant_analysis.LinearDiscriminantAnalysis("lsqr")),
+        missing=True,
     ),
     Entry("rda", QuadraticDiscriminantAnalysis(tying=0.5)),
     Entry("rda-ml", QuadraticDiscriminantAnalysis(prior=None, tying=0.5), regularised_classes(0.5, 0.0)),
@@ -288,14 +297,14 @@ ZOO = [
         tolerance=1e-8,
     ),
     Entry("lda-shrunk-tm", LinearDiscriminantAnalysis(shrinkage=0.5, learner=TM(max_iter=8)), tolerance=1e-6),
-    Entry("fisher", FisherDiscriminant(ridge=0), planes(lambda p: 0.5)),
-    Entry("scatter", ScatterDiscriminant(ridge=0), planes(lambda p: p)),
-    Entry("minimax", MinimaxProbabilityMachine()),
-    Entry("minimum-error", MinimumErrorMPM(), tolerance=1e-6),
-    Entry("quasi-bayes", QuasiBayes()),
-    Entry("linear-bayes", LinearBayes(), tolerance=1e-6),
-    Entry("designed", DesignedDiscriminant(Ratio()), tolerance=1e-6),
-    Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr")),
+    Entry("fisher", FisherDiscriminant(ridge=0), planes(lambda p: 0.5), missing=True),
+    Entry("scatter", ScatterDiscriminant(ridge=0), planes(lambda p: p), missing=True),
+    Entry("minimax", MinimaxProbabilityMachine(), missing=True),
+    Entry("minimum-error", MinimumErrorMPM(), missing=True, tolerance=1e-6),
+    Entry("quasi-bayes", QuasiBayes(), missing=True),
+    Entry("linear-bayes", LinearBayes(), missing=True, tolerance=1e-6),
+    Entry("designed", DesignedDiscriminant(Ratio()), missing=True, tolerance=1e-6),
+    Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr"), missing=True),
     Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, anchor=0, stop=None)), tolerance=1e-6),
     Entry("binned", ModelClassifier(Binned(Dirichlet())), missing=True),
     Entry("binned-kmeans", ModelClassifier(Binned(Dirichlet(), "kmeans", 5)), missing=True),

@@ -96,7 +96,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
             model, data = begin(self._prepared(), read)
             if hasattr(learner, "close"):
                 s = _suited(self, data.sum(Observed(model)))
-                learned = self._close(s)
+                learned = self._close(s, data)
             else:
                 if self._weighs_classes():
                     s = _suited(self, data.sum(Observed(model)))
@@ -197,9 +197,14 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
         self.n_features_in_ = s.domain.width
         return self
 
-    def _close(self, s: Statistics[Any]) -> Fit:
-        weighted = s.by_class(self._class_weights(s)) if self._weighs_classes() else s
-        fit: Fit = self._learner().close(self._prepared(), weighted)
+    def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
+        """Parameters from statistics; with the data that they were summed from, these may be read again."""
+
+        def weighted(s: Statistics[Any]) -> Statistics[Any]:
+            return s.by_class(self._class_weights(s)) if self._weighs_classes() else s
+
+        again = () if data is None else (lambda f: weighted(data.sum(f)),)
+        fit: Fit = self._learner().close(self._prepared(), weighted(s), *again)
         return fit
 
     def _fit_result(self) -> Fit:
@@ -296,6 +301,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
     def moved_statistics_(self) -> Any:
         """The statistics behind the parameters: those of the data, unless the learner has moved them.
 
+        Where values are missing under whole covariances, those that complete rows are expected to have.
         A tuple of those of every contest where classes went two at a time.
         """
         fit = self._fit_result()
@@ -303,14 +309,15 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
 
     @property
     def n_iter_(self) -> int:
-        """Iterations: passes over the data besides the one that sums them; 1 for the closed form."""
+        """Iterations: passes over the data besides the one that sums them; 1 for the closed form, or steps of EM."""
         return self._fit_result().n_iter
 
     @property
     def history_(self) -> dict[str, list[float]]:
         """Log loss, soft error and error, the objective and the rate after every step that was kept.
 
-        The first is the initial model. Where classes go two at a time it is the mean over contests.
+        The first is the initial model. Where classes go two at a time it is the mean over contests. Of EM, for missing
+        values under whole covariances, it is the log posterior of the values that are there.
         """
         return self._fit_result().history
 

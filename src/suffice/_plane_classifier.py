@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 
 from suffice._answers import LeastCost, OddsAtCosts
 from suffice._check import NOT_NEGATIVE, check, one_of
@@ -59,7 +60,9 @@ _SETTINGS = """
     tangent_ : array of shape (m,) of bool
         Whether the plane lies between the means; if not, a `NoTangentPlaneWarning` says so.
     class_count_, class_prior_ : array of shape (k,)
-    statistics_ : Moments
+    statistics_ : Moments, or Patterns where values are missing (NaN)
+        Moments are then those that normal classes are expected to have, by EM under a prior of 10 rows' worth of the
+        variances, and a row that lacks values is told by the plane of the columns that it has.
 """
 
 
@@ -100,8 +103,14 @@ class TangentDiscriminant(Classifier):
 
     def _model(self) -> Contests[Moments]:
         check(self, ridge=NOT_NEGATIVE, multi_class=one_of(*MULTI_CLASS))
-        plane = TangentPlane(self._rule(), float(self.ridge), encoder=Numbers(who=type(self).__name__))
+        encoder = Numbers(missing=True, who=type(self).__name__)
+        plane = TangentPlane(self._rule(), float(self.ridge), encoder=encoder)
         return Contests.of(plane, MULTI_CLASS[self.multi_class])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
         Loss.of(self.costs, len(s.domain.classes), type(self).__name__)

@@ -34,13 +34,18 @@ class _DiscriminantAnalysis(Classifier):
     def _settings(self) -> dict[str, Any]:
         """What all models of the family are made with."""
         check(self, shrinkage=SHRINKAGE)
-        encoder = Numbers(who=type(self).__name__)
+        encoder = Numbers(missing=True, who=type(self).__name__)
         return {"prior": gaussian_prior(self.prior), "class_prior": self.class_prior, "encoder": encoder}
 
     def _amounts(self) -> Array:
         """How much each covariance was shrunk (k or 1,)."""
         amount = getattr(self._fit_result().model, "amount", None)
         return np.zeros(len(self.parameters_.covariance)) if amount is None else np.asarray(amount)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def means_(self) -> Array:
@@ -64,7 +69,8 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
         cov_c = ((1 - tying) scatter_c + tying scatter) / ((1 - tying) n_c + tying n),    (1 - g) cov_c + g diag(cov_c)
 
-    with the prior's pseudo-rows added to scatter and count first. All are functions of the same sums.
+    with the prior's pseudo-rows added to scatter and count first. All are functions of the same sums. Missing values
+    (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries that they have.
 
     Parameters
     ----------
@@ -94,7 +100,9 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     shrinkage_ : array of shape (k,)
         g of each class.
     priors_, class_prior_, class_count_ : array of shape (k,)
-    statistics_ : Moments
+    statistics_ : Moments, or Patterns where values are missing
+    moved_statistics_ : Moments
+        With what missing values are expected to be.
 
     Examples
     --------
@@ -163,6 +171,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     `suffice.models.Canonical` has the formula). Up to sign they are those of scikit-learn's solver "eigen"; its "svd"
     subtracts `xbar_ @ scalings_` besides. The last class lies on the positive side of the centre.
 
+    Missing values (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries
+    that they have.
+
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
@@ -197,7 +208,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     coef_ : array of shape (1, d) if there are two classes, else (k, d)
     intercept_ : array of shape (1,) or (k,)
     priors_, class_prior_, class_count_ : array of shape (k,)
-    statistics_ : Moments
+    statistics_ : Moments, or Patterns where values are missing
+    moved_statistics_ : Moments
+        With what missing values are expected to be.
 
     Examples
     --------

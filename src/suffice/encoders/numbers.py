@@ -126,7 +126,8 @@ def check_finite(values: Rows, features: Features, who: str, missing: bool = Fal
     if len(holes) and not missing:
         raise ValueError(
             f"Input X contains NaN, in {features.listed(holes)}: {who} takes no missing values. Impute them, leave out "
-            "their rows or columns, or use GaussianNB or CategoricalNB, which take missing values"
+            "their rows or columns, or use GaussianNB, CategoricalNB, NaiveBayes, QuadraticDiscriminantAnalysis or "
+            "LinearDiscriminantAnalysis, which take missing values"
         )
 
 

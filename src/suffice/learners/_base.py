@@ -156,6 +156,7 @@ class Iterative(Learner):
         self.check()
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
+        self._check_movable(whole)
         resolved = model.resolve(whole)
         shares, views = resolved.shares(whole), Views(data)
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
@@ -163,6 +164,14 @@ class Iterative(Learner):
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
         fit = finish(self, resolved, whole, outcomes)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+
+    def _check_movable(self, whole: AnyStatistics) -> None:
+        why = whole.sums.immovable(whole.domain, whole.mass)
+        if why is not None:
+            raise ValueError(
+                f"{type(self).__name__} cannot learn from these rows: {why}, and the sums of incomplete rows cannot be "
+                "moved under whole covariances. Impute them, or use learner=ClosedForm() or GaussianNB"
+            )
 
     def _poor(self, shares: Sequence[Share], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
         """A notice if rows are told apart worse than by always saying the most frequent class."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from suffice.data import Data
 from suffice.learners._base import Fit, Learner, Observed, begin
 from suffice.models import AnyModel, AnyStatistics
+from suffice.models._base import Read
 
 
 class ClosedForm(Learner):
@@ -26,9 +27,20 @@ class ClosedForm(Learner):
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
         model, data = begin(model, data)
-        return self.close(model, data.sum(Observed(model)))
+        return self.close(model, data.sum(Observed(model)), data.sum)
 
-    def close(self, model: AnyModel, s: AnyStatistics) -> Fit:
-        """The parameters that statistics S(X, Y) already summed lead to."""
+    def close(self, model: AnyModel, s: AnyStatistics, read: Read | None = None) -> Fit:
+        """The parameters that statistics S(X, Y) already summed lead to; `read` sums over the rows once more."""
         resolved = model.resolve(s)
-        return Fit(resolved, resolved.parameters(resolved.restrict(s)), s, warnings=resolved.remarks())
+        worked = resolved.restrict(s) if read is None else resolved.revisit(s, read)
+        values, settled = worked.sums.course()
+        return Fit(
+            resolved,
+            resolved.parameters(worked),
+            s,
+            None if worked is s else worked,
+            history={"log_posterior": values} if values else {},
+            n_iter=max(1, len(values)),
+            converged=settled,
+            warnings=(*resolved.remarks(), *worked.sums.remarks()),
+        )

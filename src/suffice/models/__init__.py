@@ -29,6 +29,7 @@ from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
 from suffice.models.multinomial import Multinomial, Words
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
+from suffice.models.patterns import Patterns
 from suffice.models.planes import TangentPlane
 from suffice.models.poisson import Poisson
 from suffice.models.regularised import RegularisedGaussian, ShrunkTiedGaussian
@@ -61,6 +62,7 @@ __all__ = [
     "Moments",
     "Multinomial",
     "Natural",
+    "Patterns",
     "Penalised",
     "Poisson",
     "Presences",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -35,6 +35,7 @@ class OfClasses(Protocol):
 
 
 D = TypeVar("D", bound=OfClasses)
+Read = Callable[[Callable[[Any], Any]], Any]  # the sum of a function of batches over a data set
 
 
 class DegenerateError(ValueError):
@@ -90,10 +91,14 @@ class Model(ABC, Generic[B, T]):
     def restrict(self, s: Statistics[Any]) -> Statistics[B]:
         """What this resolved model works on, of S as the model sums it before: bins of a finer grid, for one.
 
-        resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)). The statistics of a fit stay as they
-        were summed, so that pieces and merged fits lead to what all rows do.
+        resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)) of complete rows. The statistics of a fit
+        stay as they were summed, so that pieces and merged fits lead to what all rows do.
         """
         return s
+
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[B]:  # noqa: ARG002 - most have read enough
+        """`restrict` where the rows of s can be read again: `read(f)` is the sum over their batches of a value f."""
+        return self.restrict(s)
 
     @abstractmethod
     def attempt(self, s: Statistics[B]) -> Attempt[B, T]:
@@ -126,6 +131,10 @@ class Model(ABC, Generic[B, T]):
     def shares(self, s: Statistics[B]) -> Sequence[Share]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
         return (Share(self, self.restrict(s)),)
+
+    def placed(self, theta: T, s: Statistics[B], group: Array) -> T:  # noqa: ARG002 - most keep no statistics
+        """Parameters of two sides of the statistics s of all classes, which is where they find their own again."""
+        return theta
 
     def joined(self, parameters: Sequence[object]) -> object:
         """The parameters of this resolved model from those of its shares."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice._domain import Domain, Features
 from suffice._labels import positions, show, show_all, unite
+from suffice._notice import Notice
 from suffice._vector import Array, Vector
 
 B = TypeVar("B", bound="Sums")
@@ -47,8 +48,23 @@ class Sums(Vector, ABC):
         return features, self
 
     def settled(self, anew: bool = False) -> Self:  # noqa: ARG002 - most have but one form
-        """The same sums about a suitable origin; `anew`: chosen from the sums alone, so that no forgotten row shows."""
+        """The same sums about a suitable origin; `anew`: chosen from the sums alone, so that no forgotten row shows.
+
+        ValueError if they are of a form to which nothing can be added.
+        """
         return self
+
+    def immovable(self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - most can be moved
+        """Why no learner can move these sums step by step; None if it can."""
+        return None
+
+    def course(self) -> tuple[list[float], bool]:
+        """The log posterior step by step, and whether it has settled, where these sums were come to in steps."""
+        return [], True
+
+    def remarks(self) -> tuple[Notice, ...]:
+        """What there is to say of these sums."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

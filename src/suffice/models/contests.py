@@ -14,7 +14,7 @@ from suffice._memory import free_memory
 from suffice._notice import Notice
 from suffice._posterior import log_posterior
 from suffice._vector import Array
-from suffice.models._base import AnyModel, Attempt, Model, Share
+from suffice.models._base import AnyModel, Attempt, Model, Read, Share
 from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
@@ -176,12 +176,22 @@ class Contests(Model[B, tuple[object, ...]]):
     def remarks(self) -> tuple[Notice, ...]:
         return self.model.remarks()
 
+    def restrict(self, s: Statistics[Any]) -> Statistics[B]:
+        return self.model.restrict(s)
+
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[B]:
+        return self.model.revisit(s, read)
+
     def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[object, ...]]:
         pairs = zip(self.models, self.contests, strict=True)
-        each = [model.attempt(model.restrict(side(s, contest))) for model, contest in pairs]
+        each = [self._attempt(model, s, contest) for model, contest in pairs]
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
         problem = next((one.problem for one in each if one.problem is not None), None)
         return Attempt(self.joined([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)
+
+    def _attempt(self, model: Model[B, Any], s: Statistics[B], contest: Contest) -> Attempt[B, Any]:
+        got = model.attempt(model.restrict(side(s, contest)))
+        return replace(got, parameters=model.placed(got.parameters, s, contest.group))
 
     def shares(self, s: Statistics[B]) -> list[Share]:
         self._check_memory(s)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
+from sklearn.base import clone
 
 from suffice._domain import Domain, Encoded
+from suffice._labels import OneHot
 from suffice._vector import Array
-from suffice.models._base import Attempt, Natural
+from suffice.encoders import Encoder, Numbers
+from suffice.models._base import Attempt, DegenerateError, Natural, Read
 from suffice.models._statistics import Statistics
+from suffice.models.em import settle
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.linear import Linear
 from suffice.models.moments import Moments, diagonal, ratio
 from suffice.models.natural import Quadratic
+from suffice.models.patterns import by_pattern, complete, groups, guessed
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
@@ -44,6 +49,12 @@ class Full:
         """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
         traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
         return float((count[:, 0] * self.log_det + traces).sum())
+
+    def marginal(self, which: Array) -> Full:
+        """Of some features (m,): means and covariances of these."""
+        used = np.ones(len(which), dtype=bool)
+        factors = [factor(cov[np.ix_(which, which)], used, 0.0 * which) for cov in self.covariance]
+        return Full.of(self.domain, self.class_log_prob, self.origin[:, which], self.mean[:, which], factors)
 
     @classmethod
     def of(cls, domain: Domain, class_log_prob: Array, origin: Array, mean: Array, factors: list[Factor]) -> Full:
@@ -90,6 +101,32 @@ class _FullGaussian(Gaussian[Full]):
 
     full: ClassVar[bool] = True
 
+    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:
+        """Moments; by pattern where entries are missing."""
+        return by_pattern(domain.features.read(X), W, self.origin)
+
+    def resolve(self, s: Statistics[Any]) -> Self:
+        return super().resolve(replace(s, sums=guessed(s.sums)))
+
+    def restrict(self, s: Statistics[Any]) -> Statistics[Moments]:
+        """Where entries are missing: what all rows are expected to sum to, at the parameters that this leads to."""
+        return self._completed(s, None)
+
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[Moments]:
+        return self._completed(s, read)
+
+    def _completed(self, s: Statistics[Any], read: Read | None) -> Statistics[Moments]:
+        if isinstance(s.sums, Moments):
+            return s
+        unknown = self._unknown_mean(replace(s, sums=s.sums.entries()))
+        if unknown is not None:
+            raise DegenerateError(unknown)
+        flat = clone(self._prior).set_params(mean_weight=0.0)
+        found = settle(replace(self, believed=flat), s, read)
+        return found.shrunk(self._prior.mean_weight, self._prior.mean)
+
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:
         """The covariances, factored; a block is a class, or all classes if they share what they are made of."""
         used = self._used(s)
@@ -129,7 +166,19 @@ class _FullGaussian(Gaussian[Full]):
         return None
 
     def log_density(self, X: Encoded, theta: Full) -> Array:
+        """Of the entries that are there: the others are integrated out."""
         values = theta.domain.features.read(X)
+        if complete(values):
+            return self._log_density(values, theta)
+        out = np.zeros((len(values), len(theta.mean)))
+        used = theta.whiten[0].any(axis=1)
+        for rows, has in groups(np.isnan(values)):
+            which = has[used[has]]
+            if len(which):
+                out[rows] = self._log_density(values[rows][:, which], theta.marginal(which))
+        return out
+
+    def _log_density(self, values: Array, theta: Full) -> Array:
         out = np.empty((len(values), len(theta.mean)))
         width = float(theta.whiten[0].any(axis=1).sum())
         for c, (origin, mean) in enumerate(zip(theta.origin, theta.mean, strict=True)):
@@ -166,4 +215,9 @@ class TiedFullGaussian(_FullGaussian):
 
     def log_joint(self, X: Encoded, theta: Full) -> Array:
         """The linear scores: what is quadratic in x is the same for all classes."""
-        return Linear.of(theta).scores(theta.domain.features.read(X))
+        values = theta.domain.features.read(X)
+        scores = Linear.of(theta).scores(values)
+        if not complete(values):
+            rows = np.flatnonzero(np.isnan(values).any(axis=1))
+            scores[rows] = super().log_joint(X[rows], theta)
+        return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -39,7 +39,7 @@ class Moments(Sums):
            [8.]])
     """
 
-    fixed: ClassVar = ("origin",)
+    fixed: ClassVar[tuple[str, ...]] = ("origin",)
     counts: ClassVar = ("count",)
 
     origin: Array  # (k, d)
@@ -68,7 +68,9 @@ class Moments(Sums):
         """The moments of all rows whatever their class, as one class."""
         return self.regroup(np.zeros(len(self.first), dtype=int), 1)
 
-    def align(self, other: Self) -> tuple[Self, Self]:
+    def align(self, other: Any) -> tuple[Any, Any]:
+        if not isinstance(other, Moments):  # sums of rows with missing entries
+            return other.lifted(self).align(other)  # type: ignore[no-any-return]
         if self.origin is other.origin:
             return self, other
         heavier = abs(self.count) >= abs(other.count)  # whose origin is nearer to the whole
@@ -103,6 +105,10 @@ class Moments(Sums):
         return replace(self, origin=o, first=self.first + self.count * shift, second=self.second + cross + square)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        return self.unheard_of(before, domain, mass) or self._lost(before, domain)
+
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        """Why rows that were taken from the sums `before` cannot have been part of them; None if they can."""
         over = self.count > mass[:, None] * (1 + 1e-6)
         if (self.count < 0).any() or over.any():
             where = _called((self.count < 0) | over, domain)
@@ -115,6 +121,10 @@ class Moments(Sums):
         off |= (self.count == 0) & (abs(self.first) > LOST * unit * np.sqrt(before.count))
         if off.any():
             return f"{_called(off, domain)} would have a negative variance: {NOT_LEARNED}"
+        return None
+
+    def _lost(self, before: Self, domain: Domain) -> str | None:
+        """Which variance would have no correct digits, after rows were taken from the sums `before`; None if none."""
         left, noise = diagonal(self.scatter()), NOISE * diagonal(before.second)
         vague = (left > noise) & (noise > VAGUE * left)
         vague |= (left <= noise) & (left != 0) & (noise > NOTHING * diagonal(self.total().scatter()))

@@ -22,6 +22,22 @@ LEAST = 1e-15  # of a share: a singular class is the limit of regular ones
 FAR = 300.0  # logit(s) stays within these bounds
 
 
+class AlikeError(DegenerateError):
+    """Two classes have the same mean, so that no plane tells them apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The moments that a plane was taken from: those of two classes, or sides of a contest among those of all."""
+
+    whole: Statistics[Moments]
+    group: Array | None = None  # (k,) which side each class is on, -1 for none
+
+    def statistics(self) -> Statistics[Moments]:
+        """Of the two sides."""
+        return self.whole if self.group is None else self.whole.regroup(self.group, np.arange(2))
+
+
 @dataclass(frozen=True, eq=False)
 class Plane:
     """Parameters of a linear discriminant: the log-odds of the second class are coef'(x - o) + intercept, o the origin.
@@ -40,6 +56,11 @@ class Plane:
     point: Array
     distances: Array
     tangent: bool
+    source: Source | None = None  # for rows with missing entries
+
+    def log_odds(self, X: Array) -> Array:
+        """Of the second class, for rows X (n, d)."""
+        return np.asarray((X - self.origin) @ self.coef + self.intercept)
 
     def gaussian_accuracy(self) -> float:
         """sum_j P_j Phi(D_j): the share of rows that the plane gets right if the classes are normal."""
@@ -106,7 +127,7 @@ class Pencil:
         basis = inverse[:, None] * basis
         z = basis.T @ gap
         if np.sqrt(z @ z) < ALIKE:
-            raise DegenerateError(
+            raise AlikeError(
                 f"{s.label(0)} and {s.label(1)} have the same mean, so that no plane tells them apart. "
                 "Use QuadraticDiscriminantAnalysis, or features in which the means differ"
             )
@@ -178,11 +199,20 @@ class Pencil:
 
     def constant(self) -> Plane:
         """No plane at all: every row goes to the class of the greater probability."""
-        first = bool(self.class_log_prob[0] >= self.class_log_prob[1])
-        nowhere, zero = np.full(self.mean.shape[1], np.nan), np.zeros(self.mean.shape[1])
-        reach = np.array([np.inf, -np.inf] if first else [-np.inf, np.inf])
-        odds = float(self.class_log_prob[1] - self.class_log_prob[0])
-        return Plane(self.domain, self.class_log_prob, self.origin, zero, odds, float(first), nowhere, reach, False)
+        return _no_plane(self.domain, self.class_log_prob, self.origin)
+
+
+def constant(s: Statistics[Moments]) -> Plane:
+    """The same for two classes that nothing is known of but their shares."""
+    return _no_plane(s.domain, np.log(s.mass / s.mass.sum()), s.sums.origin[0])
+
+
+def _no_plane(domain: Domain, class_log_prob: Array, origin: Array) -> Plane:
+    first = bool(class_log_prob[0] >= class_log_prob[1])
+    nowhere, zero = np.full(len(origin), np.nan), np.zeros(len(origin))
+    reach = np.array([np.inf, -np.inf] if first else [-np.inf, np.inf])
+    odds = float(class_log_prob[1] - class_log_prob[0])
+    return Plane(domain, class_log_prob, origin, zero, odds, float(first), nowhere, reach, False)
 
 
 def _share(t1: float, t2: float) -> float:

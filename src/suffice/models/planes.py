@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -12,12 +12,18 @@ from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
-from suffice.models._base import Attempt, DegenerateError, Model
+from suffice.encoders import Encoder, Numbers
+from suffice.models._base import Attempt, DegenerateError, Model, Read
 from suffice.models._statistics import Statistics
+from suffice.models.full import FullGaussian
 from suffice.models.gaussian import check_range, left_out, spread_of
-from suffice.models.moments import Moments, diagonal, moments, ratio
-from suffice.models.pencil import Pencil, Plane
+from suffice.models.moments import Moments, diagonal, ratio
+from suffice.models.patterns import by_pattern, columns_of, complete, groups, guessed, some_of
+from suffice.models.pencil import AlikeError, Pencil, Plane, Source, constant
 from suffice.models.rules import Rule, fisher
+from suffice.priors import GaussianPrior
+
+ROWS = 10.0  # that the prior of covariances counts where entries are missing: a ridge would be too little for EM
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +35,33 @@ class TangentPlane(Model[Moments, Plane]):
     origin: Array | None = field(default=None, kw_only=True)  # (k, d) of the sums
     spread: Array | None = field(default=None, kw_only=True)  # (d,) of all rows; 0 is a feature that does not vary
 
-    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
-        return moments(domain.features.read(X), W, True, self.origin)
+    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
 
-    def resolve(self, s: Statistics[Moments]) -> Self:
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:
+        """Moments; by pattern where entries are missing."""
+        return by_pattern(domain.features.read(X), W, self.origin)
+
+    def resolve(self, s: Statistics[Any]) -> Self:
+        s = replace(s, sums=guessed(s.sums))
         check_range(s)
         return replace(self, domain=s.domain, origin=s.sums.origin, spread=spread_of(s.sums))
+
+    def restrict(self, s: Statistics[Any]) -> Statistics[Moments]:
+        """Where entries are missing: the moments that normal classes are expected to have."""
+        return s if isinstance(s.sums, Moments) else self._normal(s).restrict(s)
+
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[Moments]:
+        return s if isinstance(s.sums, Moments) else self._normal(s).revisit(s, read)
+
+    def _normal(self, s: Statistics[Any]) -> FullGaussian:
+        """The normal classes under which missing entries are expected to be what they are."""
+        unknown = np.argwhere((s.sums.entries().count == 0) & (s.mass > 0)[:, None])
+        if len(unknown):
+            c, j = unknown[0].tolist()
+            raise DegenerateError(
+                f"{s.label(c)} has no values in {s.domain.name(j)}: its mean is unknown. Leave the column out"
+            )
+        return FullGaussian(GaussianPrior(0.0, ROWS)).resolve(s)
 
     def remarks(self) -> tuple[Notice, ...]:
         return () if self.spread is None or self.domain is None else left_out(self.spread, self.domain)
@@ -48,7 +75,7 @@ class TangentPlane(Model[Moments, Plane]):
         mask = replace(s.sums, count=ok[:, None], first=ok[:, None], second=ok[:, None, None])
         valid = replace(s, mass=ok, sums=mask)
         try:
-            return Attempt(self.rule(self.pencil(s)), valid)
+            return Attempt(replace(self.rule(self.pencil(s)), source=Source(s)), valid)
         except DegenerateError as error:
             nowhere = np.full(s.domain.width, np.nan)
             none = Plane(s.domain, np.zeros(2), nowhere, nowhere, np.nan, np.nan, nowhere, np.full(2, np.nan), False)
@@ -73,6 +100,32 @@ class TangentPlane(Model[Moments, Plane]):
                 raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
         return Pencil.of(s, self._used(s), self.ridge)
 
+    def placed(self, theta: Plane, s: Statistics[Moments], group: Array) -> Plane:
+        return replace(theta, source=Source(s, group))
+
     def log_joint(self, X: Encoded, theta: Plane) -> Array:
-        odds = (theta.domain.features.read(X) - theta.origin) @ theta.coef + theta.intercept
+        """The log-odds of the second class; where entries are missing, those of the plane of the other columns."""
+        values = theta.domain.features.read(X)
+        odds = theta.log_odds(values)
+        if not complete(values):
+            s = self._behind(theta)
+            for rows, has in groups(np.isnan(values)):
+                if len(has) < values.shape[1]:
+                    odds[rows] = self._without(s, has).log_odds(values[rows][:, has])
         return np.column_stack([np.zeros(len(odds)), odds])
+
+    def _behind(self, theta: Plane) -> Statistics[Moments]:
+        if theta.source is None:
+            raise ValueError("rows with missing values need a plane that knows the moments it was taken from")
+        return theta.source.statistics()
+
+    def _without(self, s: Statistics[Moments], has: Array) -> Plane:
+        """The plane of some columns; where these do not tell the classes apart, no plane at all."""
+        some = Statistics(some_of(s.domain, has), s.mass, columns_of(s.sums, has))
+        model = replace(self, spread=None if self.spread is None else self.spread[has])
+        if not model._used(some).any():
+            return constant(some)
+        try:
+            return self.rule(model.pencil(some))
+        except AlikeError:
+            return constant(some)
