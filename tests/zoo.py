@@ -92,13 +92,30 @@ def normal_classes(X, y, new):
     return posterior(np.column_stack(log))
 
 
-def shrunk_classes(X, y, new, weight=10.0):
-    """QDA under the default prior, written out."""
+def shrunk_classes(X, y, new):
+    """QDA under the default prior, written out: 30 rows of new rows' spread, and 3/10 of the variance of all rows."""
+    classes, codes = np.unique(y, return_inverse=True)
+    N, k = len(y), len(classes)
+    means = np.stack([X[y == c].mean(0) for c in classes])
+    within = ((X - means[codes]) ** 2).sum(0) / (N - k) * (1 + k / N)
+    prior = np.diag(within + 0.3 * X.var(0))
+    scores = []
+    for c, mean in zip(classes, means, strict=True):
+        n = (y == c).sum()
+        cov = (30 * prior + n * np.cov(X[y == c].T, bias=True)) / (30 + n)
+        scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log(n / N))
+    return posterior(np.column_stack(scores))
+
+
+def pulled_classes(X, y, new):
+    """QDA under rc1's prior about all rows, weights of 4 and 6, with the shift of the means (NIW), written out."""
     scores = []
     for c in np.unique(y):
         part, n = X[y == c], (y == c).sum()
-        mean = (weight * X.mean(0) + n * part.mean(0)) / (weight + n)
-        cov = (weight * np.diag(X.var(0)) + n * np.cov(part.T, bias=True)) / (weight + n)
+        gap = part.mean(0) - X.mean(0)
+        mean = (4 * X.mean(0) + n * part.mean(0)) / (4 + n)
+        shift = 4 * n / (4 + n) * np.outer(gap, gap)
+        cov = (6 * np.diag(X.var(0)) + n * np.cov(part.T, bias=True) + shift) / (6 + n)
         scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log(n / len(y)))
     return posterior(np.column_stack(scores))
 
@@ -191,20 +208,33 @@ def ordinal(theirs):
 
 
 EXPLICIT = GaussianPrior(4, 6, mean=0.0, covariance=2.0)
+NIW = GaussianPrior(4, 6, covariance="total", kind="niw")
+EVIDENCE = GaussianPrior("evidence", "evidence", correlation="evidence", kind="niw")
+OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some classes
+VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
+DECLARED = {0: [str(v) for v in range(17)]}
 
 ZOO = [
     Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), False, True),
     Entry("categorical-ml", CategoricalNB(prior=None), units=False, missing=True),
     Entry("categorical-table", CategoricalNB(prior=Dirichlet(1, "table")), units=False, missing=True),
+    Entry("categorical-evidence", CategoricalNB(Dirichlet("evidence", base="marginal")), units=False, missing=True),
+    Entry("categorical-vectors", CategoricalNB(VECTORS, categories=DECLARED), units=False),
     Entry("gaussian-nb", GaussianNB(), missing=True),
+    Entry("gaussian-nb-evidence", GaussianNB(prior=EVIDENCE)),
+    Entry("gaussian-nb-own", GaussianNB(prior=OWN), units=False, missing=True),
     Entry("gaussian-nb-ml", GaussianNB(prior=None), fitted(naive_bayes.GaussianNB(var_smoothing=0)), missing=True),
     Entry("tied-nb", GaussianNB(tied=True), missing=True),
     Entry("tied-nb-ml", GaussianNB(tied=True, prior=None), pooled_variances, missing=True),
     Entry("qda", QuadraticDiscriminantAnalysis(), shrunk_classes),
     Entry("qda-ml", QuadraticDiscriminantAnalysis(prior=None), normal_classes),
     Entry("qda-explicit", QuadraticDiscriminantAnalysis(prior=EXPLICIT), units=False),
+    Entry("qda-niw", QuadraticDiscriminantAnalysis(prior=NIW), pulled_classes),
+    Entry("qda-evidence", QuadraticDiscriminantAnalysis(prior=EVIDENCE)),
+    Entry("qda-own", QuadraticDiscriminantAnalysis(prior=OWN), units=False),
     Entry("qda-balanced", QuadraticDiscriminantAnalysis(class_weight="balanced")),
     Entry("lda", LinearDiscriminantAnalysis()),
+    Entry("lda-evidence", LinearDiscriminantAnalysis(prior=EVIDENCE)),
     Entry(
         "lda-ml",
         LinearDiscriminantAnalysis(prior=None),

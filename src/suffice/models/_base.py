@@ -74,6 +74,7 @@ class Model(ABC, Generic[B, T]):
         """S(X, W) = sum_i sum_c W[i, c] T_c(x_i)."""
         domain = self.domain
         if domain is None:
+            self.encoder.admit(X.features)
             domain = Domain(W.classes if isinstance(W, OneHot) else np.arange(W.shape[1]), X.features)
         W = W.onto(domain.classes) if isinstance(W, OneHot) else W
         mass = W.mass() if isinstance(W, OneHot) else W.sum(axis=0)
@@ -113,6 +114,11 @@ class Model(ABC, Generic[B, T]):
     def remarks(self) -> tuple[Notice, ...]:
         """What a resolved model has to say of the data."""
         return ()
+
+    @property
+    def prior_rows(self) -> float:
+        """How many rows the prior of a resolved model counts for."""
+        return 0.0
 
     @property
     def unit(self) -> AnyModel:

@@ -60,13 +60,11 @@ class Counts(Sums):
         return None
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
-        """Without the categories that no row has any more."""
+        """Without the categories that no row has any more, unless they were declared."""
         if not isinstance(features, CategoricalFeatures):
             raise TypeError("counts are of categories")
-        seen = (self.table > 0).any(axis=0)
-        parts = np.split(seen, features.starts[1:-1])
-        categories = tuple(c[keep] for c, keep in zip(features.categories, parts, strict=True))
-        return replace(features, categories=categories), replace(self, table=self.table[:, seen])
+        kept = features.seen(np.asarray((self.table > 0).any(axis=0)))
+        return kept, replace(self, table=self.table[:, kept.cells(features)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +85,7 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
     """
 
     prior: Dirichlet | None = None
+    believed: Array | None = field(default=None, kw_only=True)  # (1 or k, cells) the prior's pseudo-counts
     encoder: Encoder = field(default=Categories(), kw_only=True)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
@@ -98,13 +97,27 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
             table = _kernels.table_sums(codes, at, at[-1], np.ascontiguousarray(W))
         return Counts(table.T)
 
+    def resolve(self, s: Statistics[Counts]) -> Self:
+        return replace(self, domain=s.domain, believed=self._pseudo(s))
+
+    @property
+    def prior_rows(self) -> float:
+        """In most columns."""
+        if self.believed is None or self.domain is None or not self.domain.width:
+            return 0.0
+        return float(np.median(_by_feature(_of(self.domain), self.believed)))
+
+    def _pseudo(self, s: Statistics[Counts]) -> Array:
+        """The prior's pseudo-counts (1 or k, cells)."""
+        features = _of(s.domain)
+        if self.prior is None:
+            return np.zeros((1, int(features.starts[-1])))
+        return self.prior.resolve(features, s.domain.classes, s.sums.table)
+
     def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
         """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
-        features, table = _of(s.domain), s.sums.table
-        sizes = features.sizes
-        pseudo = np.zeros(len(sizes)) if self.prior is None else self.prior.cell(sizes)
-        counts = table + np.repeat(pseudo, sizes)
-        return counts, _by_feature(features, counts)
+        counts = s.sums.table + (self._pseudo(s) if self.believed is None else self.believed)
+        return counts, _by_feature(_of(s.domain), counts)
 
     def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
         """A table is valid where none of its smoothed counts is negative and their sum is positive."""

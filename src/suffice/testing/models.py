@@ -222,7 +222,8 @@ def integral_is_one(trial: Trial, model: Density[Any, Any], seed: int) -> None:
     s = model.statistics(model.encoder(rows), OneHot.of(y))
     resolved = model.resolve(s)
     if rows.dtype.kind == "U":
-        grid, width = np.unique(rows)[:, None], 1.0
+        every = getattr(s.domain.features, "categories", None)  # also such as no row has
+        grid, width = np.unique(rows if every is None else every[0].astype(str))[:, None], 1.0
     else:
         centre, far = float(rows.mean()), 60.0 * float(rows.std())
         grid, width = np.linspace(centre - far, centre + far, 100_001)[:, None], 2 * far / 100_000
