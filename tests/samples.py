@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
+from suffice import GaussianPrior
+
 IRIS = load_iris(return_X_y=True)
 WINE = load_wine(return_X_y=True)
+PULLED = GaussianPrior(10, 10, covariance="total")  # a prior that is far from what the rows say
 plain = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

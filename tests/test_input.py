@@ -165,13 +165,13 @@ def test_settings(kind):
 
 
 def test_priors():
-    with pytest.raises(ValueError, match="per must be 'cell' or 'table', got 'row'"):
+    with pytest.raises(ValueError, match=r"Dirichlet: per must be one of \('cell', 'table'\), got 'row'"):
         CategoricalNB(prior=Dirichlet(1, "row")).fit(X, Y)
-    with pytest.raises(ValueError, match="weight must be a finite number of at least 0, got -1"):
+    with pytest.raises(ValueError, match="weight must be 'evidence' or a finite number of at least 0, got -1"):
         CategoricalNB(prior=Dirichlet(-1)).fit(X, Y)
-    with pytest.raises(ValueError, match="cov_weight must be a finite number of at least 0, got 'ten'"):
+    with pytest.raises(ValueError, match="cov_weight must be 'evidence' or a finite number of at least 0, got 'ten'"):
         GaussianNB(prior=GaussianPrior(cov_weight="ten")).fit(X, Y)
-    with pytest.raises(ValueError, match=r"mean has shape \(2,\), but there are 3 features"):
+    with pytest.raises(ValueError, match=r"mean has shape \(2,\), but there are 3 features: give a number or an"):
         GaussianNB(prior=GaussianPrior(mean=[0.0, 1.0])).fit(X, Y)
 
 

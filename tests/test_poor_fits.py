@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import FisherDiscriminant, GaussianNB, MinimaxProbabilityMachine, QuadraticDiscriminantAnalysis, QuasiBayes
+from suffice import (
+    FisherDiscriminant,
+    GaussianNB,
+    MinimaxProbabilityMachine,
+    QuadraticDiscriminantAnalysis,
+    QuasiBayes,
+)
 from suffice.learners import GradientDescent, RiskCalibration
+from tests.samples import PULLED
 
 
 def told(call):
@@ -62,6 +69,6 @@ def test_learning_that_stays_above_the_majority_rule_is_told(kind, learner):
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.1).astype(int)
     X = (rng.standard_t(2, size=400) + 0.5 * y)[:, None] + 0.3 * rng.normal(size=(400, 20))
-    model, said = told(lambda: kind(learner=learner).fit(X, y))
+    model, said = told(lambda: kind(PULLED, learner).fit(X, y))
     assert 1 - model.score(X, y) > y.mean()
     assert said, f"{1 - model.score(X, y):.1%} wrong, where the majority rule has {y.mean():.1%}"

@@ -44,7 +44,7 @@ def test_boosting_passes_such_weights():
 
 
 def test_the_warning_says_what_to_do_at_the_callers_line():
-    with pytest.warns(UserWarning, match="sample_weight sums to 1, but the prior counts for 10 rows") as caught:
+    with pytest.warns(UserWarning, match="sample_weight sums to 1, but the prior counts for 30 rows") as caught:
         GaussianNB().fit(*WINE, sample_weight=SHARES)
     (said,) = caught
     assert "scale sample_weight to sum to the number of rows, 178, or give a lighter prior" in str(said.message)
@@ -59,7 +59,7 @@ def test_weights_stay_what_they_are_and_few_rows_are_no_fault_of_theirs():
 
 
 def test_weights_of_a_data_set_are_told_by_their_name():
-    with pytest.warns(UserWarning, match="^weight sums to 1, but the prior counts for 10 rows"):
+    with pytest.warns(UserWarning, match="^weight sums to 1, but the prior counts for 30 rows"):
         LinearDiscriminantAnalysis().fit(Memory(*WINE, weight=SHARES))
 
 

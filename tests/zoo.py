@@ -126,13 +126,30 @@ def normal_classes(X, y, new):
     return posterior(np.column_stack(log))
 
 
-def shrunk_classes(X, y, new, weight=10.0):
-    """QDA under the default prior, written out."""
+def shrunk_classes(X, y, new):
+    """QDA under the default prior, written out: 30 rows of new rows' spread, and 3/10 of the variance of all rows."""
+    classes, codes = np.unique(y, return_inverse=True)
+    N, k = len(y), len(classes)
+    means = np.stack([X[y == c].mean(0) for c in classes])
+    within = ((X - means[codes]) ** 2).sum(0) / (N - k) * (1 + k / N)
+    prior = np.diag(within + 0.3 * X.var(0))
+    scores = []
+    for c, mean in zip(classes, means, strict=True):
+        n = (y == c).sum()
+        cov = (30 * prior + n * np.cov(X[y == c].T, bias=True)) / (30 + n)
+        scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log(n / N))
+    return posterior(np.column_stack(scores))
+
+
+def pulled_classes(X, y, new):
+    """QDA under rc1's prior about all rows, weights of 4 and 6, with the shift of the means (NIW), written out."""
     scores = []
     for c in np.unique(y):
         part, n = X[y == c], (y == c).sum()
-        mean = (weight * X.mean(0) + n * part.mean(0)) / (weight + n)
-        cov = (weight * np.diag(X.var(0)) + n * np.cov(part.T, bias=True)) / (weight + n)
+        gap = part.mean(0) - X.mean(0)
+        mean = (4 * X.mean(0) + n * part.mean(0)) / (4 + n)
+        shift = 4 * n / (4 + n) * np.outer(gap, gap)
+        cov = (6 * np.diag(X.var(0)) + n * np.cov(part.T, bias=True) + shift) / (6 + n)
         scores.append(multivariate_normal(mean, cov).logpdf(new) + np.log(n / len(y)))
     return posterior(np.column_stack(scores))
 
@@ -251,12 +268,21 @@ def ordinal(theirs):
 
 
 EXPLICIT = GaussianPrior(4, 6, mean=0.0, covariance=2.0)
+NIW = GaussianPrior(4, 6, covariance="total", kind="niw")
+EVIDENCE = GaussianPrior("evidence", "evidence", correlation="evidence", kind="niw")
+OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some classes
+VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
+DECLARED = {0: [str(v) for v in range(17)]}
 
 ZOO = [
     Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), False, True),
     Entry("categorical-ml", CategoricalNB(prior=None), units=False, missing=True),
     Entry("categorical-table", CategoricalNB(prior=Dirichlet(1, "table")), units=False, missing=True),
+    Entry("categorical-evidence", CategoricalNB(Dirichlet("evidence", base="marginal")), units=False, missing=True),
+    Entry("categorical-vectors", CategoricalNB(VECTORS, categories=DECLARED), units=False),
     Entry("gaussian-nb", GaussianNB(), missing=True),
+    Entry("gaussian-nb-evidence", GaussianNB(prior=EVIDENCE)),
+    Entry("gaussian-nb-own", GaussianNB(prior=OWN), units=False, missing=True),
     Entry("gaussian-nb-ml", GaussianNB(prior=None), fitted(naive_bayes.GaussianNB(var_smoothing=0)), missing=True),
     Entry("tied-nb", GaussianNB(tied=True), missing=True),
     Entry("tied-nb-ml", GaussianNB(tied=True, prior=None), pooled_variances, missing=True),
@@ -265,6 +291,10 @@ ZOO = [
     Entry("qda-explicit", QuadraticDiscriminantAnalysis(prior=EXPLICIT), units=False, missing=True),
     Entry("qda-balanced", QuadraticDiscriminantAnalysis(class_weight="balanced"), missing=True),
     Entry("lda", LinearDiscriminantAnalysis(), missing=True),
+    Entry("qda-niw", QuadraticDiscriminantAnalysis(prior=NIW), pulled_classes),
+    Entry("qda-evidence", QuadraticDiscriminantAnalysis(prior=EVIDENCE)),
+    Entry("qda-own", QuadraticDiscriminantAnalysis(prior=OWN), units=False),
+    Entry("lda-evidence", LinearDiscriminantAnalysis(prior=EVIDENCE)),
     Entry(
         "lda-ml",
         LinearDiscriminantAnalysis(prior=None),
@@ -274,7 +304,7 @@ ZOO = [
     Entry("rda", QuadraticDiscriminantAnalysis(tying=0.5)),
     Entry("rda-ml", QuadraticDiscriminantAnalysis(prior=None, tying=0.5), regularised_classes(0.5, 0.0)),
     Entry("rda-shrunk", QuadraticDiscriminantAnalysis(None, shrinkage=0.3, tying=0.2), regularised_classes(0.2, 0.3)),
-    Entry("qda-evidence", QuadraticDiscriminantAnalysis(shrinkage="evidence")),
+    Entry("rda-evidence", QuadraticDiscriminantAnalysis(shrinkage="evidence")),
     Entry("lda-shrunk", LinearDiscriminantAnalysis(prior=None, shrinkage=0.3), regularised_classes(1.0, 0.3)),
     Entry("lda-oas", LinearDiscriminantAnalysis(shrinkage="oas", n_components=1)),
     Entry("logistic", LogisticRegression(learner=ClosedForm())),

@@ -174,12 +174,13 @@ REASONS: Mapping[tuple[str, str], str] = {
 }
 ELSEWHERE = "milliseconds of another machine and another program: no agreement is expected"
 
+ALL_ROWS = suffice.GaussianPrior(10.0, 10.0, covariance="total")  # 10 rows at the mean, with the variance, of all rows
 MULTICLASS: dict[str, Build] = {
     "Linear-Bayes": lambda _: suffice.LinearBayes(),
     "MPM": lambda _: suffice.MinimaxProbabilityMachine(),
-    "LDA": lambda _: suffice.LinearDiscriminantAnalysis(),
-    "QDA": lambda _: suffice.QuadraticDiscriminantAnalysis(),
-    "LR": lambda _: make_pipeline(StandardScaler(), suffice.LogisticRegression()),
+    "LDA": lambda _: suffice.LinearDiscriminantAnalysis(prior=ALL_ROWS),
+    "QDA": lambda _: suffice.QuadraticDiscriminantAnalysis(prior=ALL_ROWS),
+    "LR": lambda _: make_pipeline(StandardScaler(), suffice.LogisticRegression(prior=ALL_ROWS)),
 }
 
 TABLES = (

@@ -150,7 +150,7 @@ GRAD = SummedDescent(rate=0.001, max_iter=200, stop="change", init="zero")
 LR_GRAD = suffice.LogisticRegression(prior=None, learner=GRAD)
 LR_HESS = suffice.LogisticRegression(prior=None, learner=Newton(l2=0.0, max_iter=25), multi_class="ovr")
 METHODS: dict[str, Build] = {
-    "NB": lambda _: ByKind(filled_nb(), suffice.CategoricalNB()),
+    "NB": lambda _: ByKind(filled_nb(), suffice.CategoricalNB(prior=suffice.Dirichlet(1.0))),
     "NB-GNB": linear(nb_gnb()),
     "LR-GNB": linear(lr_gnb("ovr")),
     "LR-GNB(OVO)": linear(lr_gnb("votes")),

@@ -24,6 +24,7 @@ from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_wei
 from suffice._notice import emit
 from suffice._predicting import Predicting
 from suffice._refit import all_or_nothing
+from suffice._settings import same_settings
 from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.data.memory import by_rows
@@ -32,7 +33,7 @@ from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin, require
 from suffice.models import Model, Statistics
 from suffice.models._base import Natural
-from suffice.priors import outweighed
+from suffice.priors import check_classes, outweighed
 
 
 def _adds_up(estimator: Classifier) -> bool:
@@ -153,7 +154,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
-        _same_settings(self, other)
+        same_settings(self, other)
         self._encoder.check(other._encoder)
         with all_or_nothing(self):
             self._adopt((self.statistics_ + other.statistics_).settled())
@@ -223,9 +224,7 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
         """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
         needs = getattr(self._learner(), "needs", ())
         if isinstance(data, Memory) and data.Y is not None and not any(issubclass(need, Natural) for need in needs):
-            model: Any = self._model().unit
-            prior = getattr(getattr(model, "gaussian", model), "prior", None)
-            emit(outweighed(prior, self.statistics_.domain.features, data.Y.weight, called))
+            emit(outweighed(self._fit_result().model.unit.prior_rows, data.Y.weight, called))
 
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None
@@ -365,21 +364,5 @@ def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:
     check_keys("class_weight", estimator.class_weight, classes)
     source = estimator if hasattr(estimator, "class_prior") else estimator._model()
     check_keys("class_prior", getattr(source, "class_prior", None), classes)
+    check_classes(getattr(estimator, "prior", None), classes)
     return s
-
-
-def _same_settings(a: BaseEstimator, b: BaseEstimator) -> None:
-    ours, theirs = a.get_params(), b.get_params()
-    for name in sorted(ours.keys() | theirs.keys()):
-        x, y = ours.get(name), theirs.get(name)
-        if not _alike(x, y):
-            raise ValueError(f"the settings differ: {name} is {x!r} here and {y!r} there")
-
-
-def _alike(x: Any, y: Any) -> bool:
-    """Whether two settings are the same; those of an estimator are listed beside it."""
-    if isinstance(x, BaseEstimator):
-        return type(x) is type(y)
-    if isinstance(x, Model):
-        return repr(x) == repr(y)
-    return bool(np.array_equal(np.asarray(x, dtype=object), np.asarray(y, dtype=object)))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._hash import digest
-from suffice._labels import listed, positions, show, unite
+from suffice._labels import listed, positions, show, show_all, unite
 from suffice._vector import Array
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
@@ -32,6 +32,17 @@ class Features:
     def listed(self, which: Array) -> str:
         """How messages call several features (m,) of the given numbers: of many only the first."""
         return listed(self.name(int(j)) for j in which)
+
+    def index(self, column: Any, called: str) -> int:
+        """The number of a column that a setting gives by its name or its number."""
+        named = np.flatnonzero(np.empty(0) if self.names is None else self.names == column)
+        if len(named):
+            return int(named[0])
+        if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < self.width:
+            return int(column)
+        numbers = f"0 to {self.width - 1}"
+        there = numbers if self.names is None else f"{show_all(self.names)}, or by number {numbers}"
+        raise ValueError(f"{called} has {show(column)}, which is no column: the columns are {there}")
 
     def __or__(self, other: Features) -> Self:
         self.check(other)
@@ -81,6 +92,15 @@ class CategoricalFeatures(Features):
     closed: ClassVar[bool] = False  # whether a category stays when no row has it any more
 
     categories: tuple[Array, ...] = ()
+    declared: tuple[Array, ...] = ()  # of each column, kept without rows; () for none
+
+    def seen(self, some: Array) -> Self:
+        """Only the categories that some (cells,) says, and those that were declared."""
+        parts = np.split(some, self.starts[1:-1])
+        if self.declared:
+            pairs = zip(self.categories, self.declared, parts, strict=True)
+            parts = [keep | (positions(own, kept) >= 0) for own, kept, keep in pairs]
+        return replace(self, categories=tuple(c[keep] for c, keep in zip(self.categories, parts, strict=True)))
 
     @property
     def sizes(self) -> Array:

@@ -30,7 +30,7 @@ from suffice.learners import (
     Newton,
     RiskCalibration,
 )
-from tests.samples import IRIS, WINE, binned, plain
+from tests.samples import IRIS, PULLED, WINE, binned, plain
 from tests.toy import Unit
 
 # Risk-based calibration
@@ -84,15 +84,15 @@ def test_history_tells_what_it_says():
 def test_stopping_rules_keep_the_right_iterate():
     X, y = IRIS
     for stop, key, rate in (("best-error", "error", 1.0), ("log-loss", "objective", 3.0)):
-        fit = QuadraticDiscriminantAnalysis(learner=RiskCalibration(rate, 30, stop, anchor=0.0)).fit(X, y)
+        fit = QuadraticDiscriminantAnalysis(PULLED, RiskCalibration(rate, 30, stop, anchor=0.0)).fit(X, y)
         best = int(np.argmin(fit.history_[key])) + 1
         assert 1 < best < fit.n_iter_  # neither the first nor the last
         again = RiskCalibration(rate, best, None, anchor=0.0)
-        same = QuadraticDiscriminantAnalysis(learner=again).fit(X, y)
+        same = QuadraticDiscriminantAnalysis(PULLED, again).fit(X, y)
         assert_allclose(fit.moved_statistics_.sums.first, same.moved_statistics_.sums.first, atol=1e-9)
     # the soft error rises: the model before the rise
     rising = RiskCalibration(rate=3.0, max_iter=30, stop="soft-error", anchor=0.0)
-    fit = QuadraticDiscriminantAnalysis(learner=rising).fit(*IRIS)
+    fit = QuadraticDiscriminantAnalysis(PULLED, rising).fit(*IRIS)
     soft = fit.history_["soft_error"]
     assert fit.converged_
     assert soft[-1] > soft[-2]
@@ -295,7 +295,7 @@ def test_warnings_say_what_happened_and_which_knob(rng):
     with pytest.warns(
         ConvergenceWarning, match="RiskCalibration: the objective rose after 3 iterations; lower the rate"
     ):
-        assert not LogisticRegression(learner=RiskCalibration(10.0)).fit(*IRIS).converged_
+        assert not LogisticRegression(PULLED, RiskCalibration(10.0)).fit(*IRIS).converged_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LogisticRegression().fit(X, y)

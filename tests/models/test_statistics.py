@@ -99,14 +99,25 @@ def test_a_stream_may_forget_before_it_has_parameters():
     assert_allclose(model.predict_proba(X), never.predict_proba(X), atol=1e-10)
 
 
-def test_a_class_without_rows_has_no_mean():
+@pytest.mark.parametrize("prior", [None, GaussianPrior(0, 0)], ids=str)
+def test_a_class_without_rows_has_no_mean(prior):
     for model in (
-        LinearDiscriminantAnalysis(prior=None, class_prior=[0.3, 0.3, 0.4]),
-        LogisticRegression(learner=ClosedForm(), prior=GaussianPrior(0, 10), class_prior=[0.3, 0.3, 0.4]),
+        LinearDiscriminantAnalysis(prior=prior, class_prior=[0.3, 0.3, 0.4]),
+        LogisticRegression(learner=ClosedForm(), prior=prior, class_prior=[0.3, 0.3, 0.4]),
     ):
         model.partial_fit(X, Y, classes=[0, 1, 2])
         with pytest.raises(DegenerateError, match=r"class 2 has no values.*its mean is unknown"):
             model.predict(X)
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis])
+def test_a_class_without_rows_is_as_the_prior_has_it(kind):
+    """However light the prior's mean is: the limit of ever smaller weights."""
+    given = {"class_prior": [0.3, 0.3, 0.4]}
+    none, little = (
+        kind(prior=GaussianPrior(weight, 10), **given).partial_fit(X, Y, classes=[0, 1, 2]) for weight in (0.0, 1e-9)
+    )
+    assert_allclose(none.predict_proba(X), little.predict_proba(X), atol=1e-8)
 
 
 def test_a_refused_fit_leaves_the_model_as_it_was():

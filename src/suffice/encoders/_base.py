@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from suffice._domain import Encoded
+from suffice._domain import Encoded, Features
 from suffice._vector import Array
 from suffice.data import Data
 
@@ -34,6 +34,9 @@ class Encoder(ABC):
         """ValueError unless rows that another encoder has read can be added to those of this one."""
         if self != other:
             raise ValueError(f"the columns were read in different ways, which do not add up: {self} and {other}")
+
+    def admit(self, features: Features) -> None:  # noqa: B027 - most take all rows
+        """ValueError if rows of these features are not to be learned; predicting leaves out what was not learned."""
 
     def __call__(self, X: Any) -> Encoded:
         """Rows (n, d), encoded."""

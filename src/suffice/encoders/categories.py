@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from suffice._domain import CategoricalFeatures, Encoded, Features
-from suffice._labels import kind, missing, moment
+from suffice._labels import kind, missing, moment, positions, show, show_all
 from suffice._vector import Array
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
+
+CALLED = "categories"  # the setting, in messages
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Categories(Encoder):
     ----------
     who : str, default="This model"
         Whom messages speak of.
+    declared : tuple of (column, categories), default=()
+        Categories that columns, by name or number, have also without rows; such a column learns no others. See
+        `declare`.
+    width : int, default=None
+        How many columns there must be for that.
 
     Examples
     --------
@@ -33,8 +40,58 @@ class Categories(Encoder):
     """
 
     who: str = "This model"
+    declared: tuple[tuple[Any, tuple[Any, ...]], ...] = ()
+    width: int | None = None
+
+    @classmethod
+    def declare(cls, categories: Any, who: str = "This model") -> Categories:
+        """From a list of the categories of every column (None: whatever rows have), or a dict of column: categories.
+
+        >>> Categories.declare({0: ["u", "v", "w"]})([["v"], ["u"]]).features.categories[0].tolist()
+        ['u', 'v', 'w']
+        """
+        if categories is None:
+            return cls(who)
+        if isinstance(categories, str) or not isinstance(categories, Iterable):
+            raise ValueError(
+                f"{CALLED} must be None, a list of the categories of every column, or a dict of column: categories, "
+                f"got {categories!r}"
+            )
+        by_column = isinstance(categories, Mapping)
+        pairs = list(categories.items() if isinstance(categories, Mapping) else enumerate(categories))
+        declared = tuple((column, _listed(values, column)) for column, values in pairs if values is not None)
+        return cls(who, declared, None if by_column else len(pairs))
 
     def encode(self, X: Any) -> Encoded:
+        return self._with_declared(self._found(X)) if self.declared else self._found(X)
+
+    def _with_declared(self, found: Encoded) -> Encoded:
+        """The same rows with cells for what was declared."""
+        features = cast(CategoricalFeatures, found.features)
+        known: list[Array] = [np.empty(0)] * features.width
+        if self.width is not None and self.width != features.width:
+            lists = f"{CALLED} has {self.width} lists, but there are {features.width} columns"
+            raise ValueError(f"{lists}: give one for each, or None for those of the rows")
+        for column, values in self.declared:
+            known[features.index(column, CALLED)] = _encode_objects(list(values), f"{CALLED}[{show(column)}]")[0]
+        both = features | replace(features, categories=tuple(known))
+        wider = replace(features, categories=both.categories, declared=tuple(known))
+        return Encoded(wider, wider.read(found))
+
+    def admit(self, features: Features) -> None:
+        """ValueError if a column has a category besides those declared for it."""
+        if not isinstance(features, CategoricalFeatures):
+            return
+        for j, known in enumerate(features.declared):
+            found = features.categories[j]
+            strange = found[positions(found, known) < 0]
+            if len(known) and len(strange):
+                raise ValueError(
+                    f"{features.name(j)} has the values {show_all(strange)}, which are not among its categories: "
+                    f"{CALLED} declares {show_all(known)}. Add them there, or correct the rows"
+                )
+
+    def _found(self, X: Any) -> Encoded:
         refuse_sparse(X, self.who)
         frame = frame_of(X)
         if frame is not None:
@@ -49,6 +106,15 @@ class Categories(Encoder):
             order="F",
         )
         return coded(array.T)
+
+
+def _listed(values: Any, column: Any) -> tuple[Any, ...]:
+    """The categories that a column was declared to have."""
+    wrong = isinstance(values, str) or not isinstance(values, Iterable)
+    known = () if wrong else tuple(values)
+    if not known or any(missing(value) for value in known):
+        raise ValueError(f"{CALLED}[{show(column)}] must be a list of values, none of them missing, got {values!r}")
+    return known
 
 
 def values_of(column: nw.Series[Any]) -> Array:

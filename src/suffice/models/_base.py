@@ -75,6 +75,7 @@ class Model(ABC, Generic[B, T]):
         """S(X, W) = sum_i sum_c W[i, c] T_c(x_i)."""
         domain = self.domain
         if domain is None:
+            self.encoder.admit(X.features)
             domain = Domain(W.classes if isinstance(W, OneHot) else np.arange(W.shape[1]), X.features)
         W = W.onto(domain.classes) if isinstance(W, OneHot) else W
         mass = W.mass() if isinstance(W, OneHot) else W.sum(axis=0)
@@ -122,6 +123,11 @@ class Model(ABC, Generic[B, T]):
     def account(self, s: Statistics[Any]) -> tuple[str, ...]:
         """What became of each feature in this resolved model, in words, from S as it was summed (d,)."""
         return ("",) * s.domain.width
+
+    @property
+    def prior_rows(self) -> float:
+        """How many rows the prior of a resolved model counts for."""
+        return 0.0
 
     @property
     def unit(self) -> AnyModel:

@@ -65,7 +65,7 @@ class Binned(Categorical):
         features = s.domain.features
         if not isinstance(features, BinFeatures):
             features = self.binning.features(s)
-        return replace(self, domain=replace(s.domain, features=features))
+        return replace(self, domain=replace(s.domain, features=features)).believing(s)
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
         """The histogram added up to the cells."""

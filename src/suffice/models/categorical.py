@@ -13,7 +13,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
-from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Tabular
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
@@ -53,15 +53,13 @@ class Counts(Sums):
         return impossible(self.table, features.starts, lambda j, v: show(features.categories[j][v]), domain, mass)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
-        """Without the categories that no row has any more."""
+        """Without the categories that no row has any more, unless they were declared."""
         if not isinstance(features, CategoricalFeatures):
             raise TypeError("counts are of categories")
         if features.closed:
             return features, self
-        seen = (self.table > 0).any(axis=0)
-        parts = np.split(seen, features.starts[1:-1])
-        categories = tuple(c[keep] for c, keep in zip(features.categories, parts, strict=True))
-        return replace(features, categories=categories), replace(self, table=self.table[:, seen])
+        kept = features.seen(np.asarray((self.table > 0).any(axis=0)))
+        return kept, replace(self, table=self.table[:, kept.cells(features)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +80,12 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
     """
 
     prior: Dirichlet | None = None
+    believed: Array | None = field(default=None, kw_only=True)  # (1 or k, cells) the prior's pseudo-counts
     encoder: Encoder = field(default=Categories(), kw_only=True)
     scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements, not categories
 
     def resolve(self, s: Statistics[Counts]) -> Self:
-        return replace(super().resolve(s), scattered=_scattered(s))
+        return replace(self, domain=s.domain, believed=self._pseudo(s), scattered=_scattered(s))
 
     def remarks(self) -> tuple[Notice, ...]:
         if not self.scattered:
@@ -103,13 +102,28 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
         features = _of(domain)
         return Counts(counted(features.read(X), features.starts, W))
 
+    @property
+    def prior_rows(self) -> float:
+        """In most columns."""
+        if self.believed is None or self.domain is None or not self.domain.width:
+            return 0.0
+        return float(np.median(by_feature(_of(self.domain).starts, self.believed)))
+
+    def _pseudo(self, s: Statistics[Counts]) -> Array:
+        """The prior's pseudo-counts (1 or k, cells)."""
+        features = _of(s.domain)
+        if self.prior is None:
+            return np.zeros((1, int(features.starts[-1])))
+        return self.prior.resolve(features, s.domain.classes, s.sums.table)
+
+    def believing(self, s: AnyStatistics) -> Self:
+        """The model, whose cells are known, with the prior's pseudo-counts from S as it was summed."""
+        return replace(self, believed=self._pseudo(self.restrict(s)))
+
     def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
         """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
-        features, table = _of(s.domain), s.sums.table
-        sizes = features.sizes
-        pseudo = np.zeros(len(sizes)) if self.prior is None else self.prior.cell(sizes)
-        counts = table + np.repeat(pseudo, sizes)
-        return counts, by_feature(features.starts, counts)
+        counts = s.sums.table + (self._pseudo(s) if self.believed is None else self.believed)
+        return counts, by_feature(_of(s.domain).starts, counts)
 
     def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
         """A table is valid where none of its smoothed counts is negative and their sum is positive."""

@@ -60,7 +60,7 @@ class _DiagonalGaussian(Gaussian[Diagonal]):
         theta = Diagonal(
             s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), np.where(exists & used, variance, 0.0)
         )
-        regular = exists & ((s.sums.count + self._prior.mean_weight > 0) | empty(s)[:, None])
+        regular = exists & (self._known_mean(s) | empty(s)[:, None])
         block = np.broadcast_to(regular.all() if self.tied else regular, s.sums.first.shape)
         valid = replace(s, mass=s.mass > 0, sums=replace(s.sums, count=block, first=block, second=block))
         return Attempt(theta, valid, self._unknown_mean(s) or self._no_variance(s, exists))

@@ -16,7 +16,7 @@ from suffice.models._base import DegenerateError, Density, Joint
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
-from suffice.priors import FLAT, GaussianPrior
+from suffice.priors import FLAT, GaussianPrior, Seen
 
 
 class ConstantColumnWarning(UserWarning):
@@ -72,13 +72,19 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
-        total = s.sums.total()
-        variance = ratio(diagonal(total.scatter()), total.count)[0]
+        total, spread = s.sums.total(), spread_of(s.sums)
         centre = total.mean()[0] + total.origin[0]
-        believed = self.prior.resolve(centre, variance)
-        return replace(
-            self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread_of(s.sums), believed=believed
-        )
+        believed = self.prior.resolve(self._seen(s, centre, spread**2))
+        return replace(self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread, believed=believed)
+
+    def _seen(self, s: Statistics[Moments], centre: Array, variance: Array) -> Seen:
+        """What the prior may take from the sums."""
+        mean = s.sums.mean() + s.sums.origin
+        return Seen(s.domain.classes, s.sums.count, mean, s.sums.scatter(), centre, variance, self.tied)
+
+    @property
+    def prior_rows(self) -> float:
+        return float(max(self._prior.mean_weight, self._prior.cov_weight))
 
     @property
     def _prior(self) -> GaussianPrior:
@@ -94,14 +100,24 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
     def _used(self, s: Statistics[Moments]) -> Array:
         return np.ones(s.domain.width, dtype=bool) if self.spread is None else self.spread > 0
 
+    def _mean0(self, s: Statistics[Moments]) -> Array:
+        """The prior mean about the origins (k, d)."""
+        at = s.sums.origin if self._prior.mean is None else self._prior.mean
+        return np.asarray(at - s.sums.origin)
+
     def _mean(self, s: Statistics[Moments]) -> Array:
-        """(m1 mean0 + first) / (m1 + count), about the origin (k, d)."""
-        at = 0.0 if self._prior.mean is None else self._prior.mean - s.sums.origin
-        return ratio(s.sums.first + self._prior.mean_weight * at, s.sums.count + self._prior.mean_weight)
+        """(m1 mean0 + first) / (m1 + count), about the origin (k, d); mean0 where there is nothing else to go by."""
+        at, weight = self._mean0(s), s.sums.count + self._prior.mean_weight
+        return np.where(weight == 0, at, ratio(s.sums.first + self._prior.mean_weight * at, weight))
+
+    def _known_mean(self, s: Statistics[Moments]) -> Array:
+        """Where the rows or the prior tell a mean (k, d or 1)."""
+        count = s.sums.count
+        return np.asarray((count + self._prior.mean_weight > 0) | (count == 0) & (self._prior.cov_weight > 0))
 
     def _unknown_mean(self, s: Statistics[Moments]) -> str | None:
         empty = (s.mass == 0) & ~np.isfinite(self.class_log_prob(s))
-        known = (s.sums.count + self._prior.mean_weight > 0) & (s.mass >= 0)[:, None] | empty[:, None]
+        known = self._known_mean(s) & (s.mass >= 0)[:, None] | empty[:, None]
         if known.all():
             return None
         c, j = np.argwhere(~known)[0].tolist()
@@ -110,11 +126,19 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
 
     def pooled(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
         """Scatter, raw sum of squares and count of each class, or of all classes together if they are tied."""
-        parts = s.sums.scatter(), s.sums.second, s.sums.count
+        parts = s.sums.scatter() + self._shift(s), s.sums.second, s.sums.count
         if not self.tied:
             return parts
         scatter, second, count = (part.sum(axis=0, keepdims=True) for part in parts)
         return scatter, second, count
+
+    def _shift(self, s: Statistics[Moments]) -> Array | float:
+        """m1 n / (m1 + n) (mean - mean0)(mean - mean0)', if the prior says that it counts."""
+        m1, count = self._prior.mean_weight, s.sums.count
+        if self._prior.kind != "niw" or m1 == 0:
+            return 0.0
+        gap = s.sums.mean() - self._mean0(s)
+        return s.sums.square(ratio(m1 * count, m1 + count) * gap, gap)
 
     def _needed(self, s: Statistics[Moments]) -> Array:
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
@@ -201,6 +225,8 @@ def empty(s: Statistics[Moments]) -> Array:
 
 
 def prior_covariance(prior: GaussianPrior, ndim: int) -> Array:
-    """cov0 as the structure keeps it: a diagonal (ndim 1) or a matrix (ndim 2)."""
-    at: Array = np.zeros(1) if prior.covariance is None else prior.covariance
-    return at if at.ndim == ndim else np.diag(at)
+    """cov0 as the structure keeps it: diagonals (1 or k, d) (ndim 1) or matrices (1 or k, d, d) (ndim 2)."""
+    if isinstance(prior.covariance, str):  # which is to be resolved, so that there is none yet
+        return np.zeros((1,) * (ndim + 1))
+    at = np.asarray(prior.covariance)
+    return at if at.ndim == ndim + 1 else np.stack([np.diag(one) for one in at])

@@ -62,7 +62,7 @@ class Pooled(Categorical):
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         features = cast(CategoricalFeatures, s.domain.features)
-        return replace(self, domain=replace(s.domain, features=pooled(features, self.pools(s))))
+        return replace(self, domain=replace(s.domain, features=pooled(features, self.pools(s)))).believing(s)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Counts]:
         if self.domain is None:

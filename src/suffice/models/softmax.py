@@ -42,6 +42,10 @@ class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Li
     def remarks(self) -> tuple[Notice, ...]:
         return self.gaussian.remarks()
 
+    @property
+    def prior_rows(self) -> float:
+        return self.gaussian.prior_rows
+
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Linear]:
         got = self.gaussian.attempt(s)
         return Attempt(Linear.of(got.parameters), got.valid, got.problem)

@@ -36,6 +36,10 @@ class CategoricalNB(Classifier):
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
         Weights by class that multiply the rows' weights.
+    categories : None, list of d arrays or dict of column: array, default=None
+        Categories that a column has also without rows, by its name or number: they get cells, also after merging and
+        forgetting. Learning refuses other values in such a column, predicting leaves them out. None, also for one
+        column: those that rows have.
 
     Attributes
     ----------
@@ -61,15 +65,21 @@ class CategoricalNB(Classifier):
     statistics_: Statistics[Counts]
 
     def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        categories: Any = None,
     ) -> None:
         self.prior = prior
         self.learner = learner
         self.class_prior = class_prior
         self.class_weight = class_weight
+        self.categories = categories
 
     def _model(self) -> Categorical:
-        encoder = Categories(type(self).__name__)
+        encoder = Categories.declare(self.categories, who=type(self).__name__)
         return Categorical(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
     def __sklearn_tags__(self) -> Tags:
