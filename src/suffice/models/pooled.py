@@ -119,7 +119,7 @@ def pooled(features: CategoricalFeatures, pools: Sequence[Pool]) -> PooledFeatur
     if isinstance(features, PooledFeatures):
         return features
     cells, cell = tuple(pool.cells for pool in pools), tuple(pool.cell for pool in pools)
-    return PooledFeatures(features.width, features.names, cells, features.categories, cell)
+    return PooledFeatures(features.width, features.names, cells, values=features.categories, cell=cell)
 
 
 def _identifies(categories: Array, table: Array) -> bool:
