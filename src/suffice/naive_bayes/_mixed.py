@@ -14,7 +14,7 @@ from suffice.encoders.table import ABSENT, BINS, DROP, GAUSSIAN, Role, Table
 from suffice.models import Binned, DiagonalGaussian
 from suffice.models.pooled import Informative, Pooled
 from suffice.models.product import AnyDensity, Product
-from suffice.priors import dirichlet_prior, gaussian_prior
+from suffice.priors import gaussian_prior, table_prior
 
 
 class NaiveBayes(Classifier):
@@ -39,12 +39,13 @@ class NaiveBayes(Classifier):
         What numbers and dates are, unless `columns` says it.
     n_bins, strategy, spikes
         The bins of a column, as in `suffice.features.Bins`.
-    min_frequency : float, default=1
+    min_frequency : float, default=2
         Categories of fewer rows share a cell.
     missing : {"ignore", "indicator"}, default="ignore"
         Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
     prior : "default", Dirichlet or None, default="default"
-        Pseudo-counts of the tables, as in `CategoricalNB`.
+        Pseudo-counts of the tables. The default pulls a class's table towards that of all classes together, in each
+        column with the weight that makes the tables most probable: `Dirichlet("evidence", base="marginal")`.
     numeric_prior : "default", GaussianPrior or None, default="default"
         The prior of normal columns, as in `GaussianNB`.
     learner : learner of `suffice.learners`, default=None
@@ -79,7 +80,7 @@ class NaiveBayes(Classifier):
         n_bins: int = 32,
         strategy: str = "quantile",
         spikes: bool = True,
-        min_frequency: float = 1.0,
+        min_frequency: float = 2.0,
         missing: str = "ignore",
         prior: Any = "default",
         numeric_prior: Any = "default",
@@ -107,7 +108,7 @@ class NaiveBayes(Classifier):
 
     def _parts(self, encoder: Table) -> dict[str, AnyDensity]:
         """The models of all kinds of columns that there can be."""
-        table = dirichlet_prior(self.prior)
+        table = table_prior(self.prior)
         parts: dict[str, AnyDensity] = {
             BINS: Binned(table, strategy=self.strategy, n_bins=self.n_bins, spikes=self.spikes),
             GAUSSIAN: DiagonalGaussian(gaussian_prior(self.numeric_prior)),

@@ -5,7 +5,7 @@ from suffice.priors._dirichlet import Dirichlet
 from suffice.priors._gamma import GammaPrior
 from suffice.priors._gaussian import FLAT, GaussianPrior
 from suffice.priors._strength import Seen
-from suffice.priors._use import check_classes, dirichlet_prior, gamma_prior, gaussian_prior, outweighed
+from suffice.priors._use import check_classes, dirichlet_prior, gamma_prior, gaussian_prior, outweighed, table_prior
 
 __all__ = [
     "FLAT",
@@ -19,4 +19,5 @@ __all__ = [
     "gaussian_prior",
     "log_class_prior",
     "outweighed",
+    "table_prior",
 ]

@@ -19,6 +19,11 @@ def dirichlet_prior(prior: Any) -> Dirichlet | None:
     return Dirichlet() if _is_default(prior) else _typed(prior, Dirichlet)
 
 
+def table_prior(prior: Any) -> Dirichlet | None:
+    """What the parameter `prior` of an estimator for tables of any columns means: many cells have few rows there."""
+    return Dirichlet("evidence", base="marginal") if _is_default(prior) else dirichlet_prior(prior)
+
+
 def gaussian_prior(prior: Any) -> GaussianPrior:
     """What the parameter `prior` of an estimator for numbers means."""
     return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
