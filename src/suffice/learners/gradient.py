@@ -82,7 +82,8 @@ class GradientDescent(Iterative):
         eta <- feasible(eta + rate / n gradient),     gradient = S(X, Y - P) less the mass at the means of eta
 
     Features are standardised inside, so that units do not matter. Tables are projected onto the simplex, covariances to
-    eigenvalues of at least 1/100 of the whole's variances. For free covariances, tables and `LogisticRegression`.
+    eigenvalues of at least 1/100 of the whole's variances. For free covariances, tables, counts and
+    `LogisticRegression`.
 
     Parameters
     ----------

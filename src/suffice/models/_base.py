@@ -218,7 +218,7 @@ class Penalised(Joint[B, T]):
 class Natural(Ability, Generic[B, T, E]):
     """Has natural parameters eta, in which the gradient of the log loss is read off S(X, Y - P)."""
 
-    words = "natural parameters (tables, covariances that are not tied, and LogisticRegression have them)"
+    words = "natural parameters (tables, counts, covariances that are not tied, and LogisticRegression have them)"
 
     @abstractmethod
     def natural(self, theta: T) -> E:

@@ -56,8 +56,3 @@ def negative(total: Array, domain: Domain) -> str | None:
         return None
     c, j = np.argwhere(total < 0)[0].tolist()
     return f"{domain.label(c)} would keep less than nothing in {domain.name(j)}: these rows were not all learned"
-
-
-def wide(count: Array, total: Array) -> Array:
-    """Counts as one number for each total (k, d)."""
-    return np.broadcast_to(count, total.shape)
