@@ -9,11 +9,10 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose
 from sklearn import naive_bayes
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from suffice import (
@@ -62,15 +61,8 @@ OTHERS = [KernelMPM]  # that do not add up
 
 @parametrize_with_checks([kind() for kind in KINDS + COUNTING + OTHERS])
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks(estimator, check, monkeypatch):
-    if get_tags(estimator).input_tags.positive_only:  # two checks draw negative rows for these as well
-        monkeypatch.setattr(estimator_checks, "make_blobs", blobs_above_zero)
+def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
-
-
-def blobs_above_zero(**settings):
-    X, y = make_blobs(**settings)
-    return X - X.min(), y
 
 
 @pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning", "ignore:numbers with fractions")

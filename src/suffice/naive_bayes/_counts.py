@@ -35,7 +35,18 @@ class _Counting(Classifier):
         return self._class_log_prob()
 
 
-class MultinomialNB(_Counting):
+class _NotNegative(_Counting):
+    """Counts alone: as in scikit-learn, neither class weights, for which rows can be weighted, nor decisions."""
+
+    class_weight = None
+
+    @property
+    def decision_function(self) -> Any:
+        """Not there: scikit-learn asks it of negative rows."""
+        raise AttributeError(f"{type(self).__name__} has no decision_function; predict_log_proba has the log-odds")
+
+
+class MultinomialNB(_NotNegative):
     """Naive Bayes for counts of words, dense or sparse: which words a row has, given how many.
 
         p(y | x) ~ p(y) prod_j p(j | y)^x_j,     p(j | y) = (n_j,y + a) / sum_l (n_l,y + a)
@@ -51,8 +62,6 @@ class MultinomialNB(_Counting):
         How to learn; None is the closed form.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
 
     Attributes
     ----------
@@ -78,13 +87,10 @@ class MultinomialNB(_Counting):
 
     statistics_: Statistics[Words]
 
-    def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
-    ) -> None:
+    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
         self.prior = prior
         self.learner = learner
         self.class_prior = class_prior
-        self.class_weight = class_weight
 
     def _model(self) -> Multinomial:
         encoder = NonNegative(who=type(self).__name__)
@@ -175,7 +181,7 @@ class BernoulliNB(_Counting):
         return self.statistics_.sums.total.copy()
 
 
-class PoissonNB(_Counting):
+class PoissonNB(_NotNegative):
     """Naive Bayes for counts of events, dense or sparse: every count is Poisson within each class.
 
         p(y | x) ~ p(y) prod_j rate_yj^x_j exp(-rate_yj),     rate_yj = (n_j,y + m rate_j) / (n_y + m)
@@ -191,8 +197,6 @@ class PoissonNB(_Counting):
         How to learn; None is the closed form.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
 
     Attributes
     ----------
@@ -211,13 +215,10 @@ class PoissonNB(_Counting):
 
     statistics_: Statistics[Totals]
 
-    def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
-    ) -> None:
+    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
         self.prior = prior
         self.learner = learner
         self.class_prior = class_prior
-        self.class_weight = class_weight
 
     def _model(self) -> Poisson:
         encoder = NonNegative(missing=True, who=type(self).__name__)
