@@ -13,9 +13,16 @@ from suffice._classifier import Classifier
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders import Numbers
-from suffice.models import Canonical, FullGaussian, RegularisedGaussian, ShrunkTiedGaussian, TiedFullGaussian
+from suffice.models import (
+    Canonical,
+    FullGaussian,
+    RegularisedGaussian,
+    ShrunkTiedGaussian,
+    TiedFullGaussian,
+)
 from suffice.models.canonical import Scored
 from suffice.models.linear import Linear
+from suffice.models.regularised import Shrunk
 from suffice.priors import gaussian_prior
 
 SHRINKAGE = Rule(
@@ -39,8 +46,10 @@ class _DiscriminantAnalysis(Classifier):
 
     def _amounts(self) -> Array:
         """How much each covariance was shrunk (k or 1,)."""
-        amount = getattr(self._fit_result().model, "amount", None)
-        return np.zeros(len(self.parameters_.covariance)) if amount is None else np.asarray(amount)
+        model = self._fit_result().model
+        if isinstance(model, Shrunk):
+            return model.amounts(self.moved_statistics_)
+        return np.zeros(len(self.parameters_.covariance))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -110,6 +110,11 @@ class _FullGaussian(Gaussian[Full]):
     def resolve(self, s: Statistics[Any]) -> Self:
         return super().resolve(replace(s, sums=guessed(s.sums)))
 
+    @property
+    def likely(self) -> _FullGaussian:
+        """The model under which missing entries are filled in: without what is done to covariances besides."""
+        return self
+
     def restrict(self, s: Statistics[Any]) -> Statistics[Moments]:
         """Where entries are missing: what all rows are expected to sum to, at the parameters that this leads to."""
         return self._completed(s, None)
@@ -124,7 +129,7 @@ class _FullGaussian(Gaussian[Full]):
         if unknown is not None:
             raise DegenerateError(unknown)
         flat = clone(self._prior).set_params(mean_weight=0.0)
-        found = settle(replace(self, believed=flat), s, read)
+        found = settle(replace(self.likely, believed=flat), s, read)
         return found.shrunk(self._prior.mean_weight, self._prior.mean)
 
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:

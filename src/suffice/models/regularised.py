@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from suffice._vector import Array
 from suffice.models._base import Penalised
 from suffice.models._statistics import Statistics
 from suffice.models.evidence import wishart_evidence
-from suffice.models.full import Full, TiedFullGaussian, _FullGaussian
+from suffice.models.full import Full, FullGaussian, TiedFullGaussian, _FullGaussian
 from suffice.models.moments import Moments, diagonal, ratio
 
 WEIGHTS = np.geomspace(1e-2, 1e4, 121)  # of a diagonal prior, in rows a feature: where evidence is looked for
@@ -37,7 +37,18 @@ class Shrunk(_FullGaussian, Penalised[Moments, Full]):
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         resolved = super().resolve(s)
-        return replace(resolved, amount=resolved._amount(s, super(Shrunk, resolved).covariances(s)[0]))
+        if not isinstance(s.sums, Moments):  # correlations are known once missing entries have been filled in
+            return resolved
+        return replace(resolved, amount=resolved.amounts(s))
+
+    def amounts(self, s: Statistics[Moments]) -> Array:
+        """g of each covariance (k or 1,)."""
+        return self._amount(s, super().covariances(s)[0]) if self.amount is None else self.amount
+
+    @property
+    def likely(self) -> FullGaussian | TiedFullGaussian:
+        kind = TiedFullGaussian if self.tied else FullGaussian
+        return kind(**{part.name: getattr(self, part.name) for part in fields(kind)})
 
     def _amount(self, s: Statistics[Moments], covariance: Array) -> Array:
         """g of each covariance (k or 1,)."""
