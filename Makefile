@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-speed bench-tangent clean
+	bench-priors bench-speed bench-tangent clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -45,6 +45,9 @@ bench-calibration: $(VENV)/.test
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
+
+bench-priors: $(VENV)/.test
+	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py
