@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-missing bench-speed bench-tangent sklearn-tests clean
+	bench-missing bench-priors bench-speed bench-tables bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -53,8 +53,16 @@ bench-fscl: $(VENV)/.test
 bench-missing: $(VENV)/.test
 	$(BIN)/python benchmarks/missing.py $(AT)
 
+bench-priors: $(VENV)/.test
+	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))
+
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py
+
+# Mixed tables as they are; what has been measured is kept, and a run that was stopped goes on.
+bench-tables: $(VENV)/.bench
+	$(BIN)/python benchmarks/tables.py adult $(AT)
+	$(BIN)/python benchmarks/tables.py all $(AT)
 
 bench-tangent: $(VENV)/.test
 	$(BIN)/python benchmarks/tangent.py

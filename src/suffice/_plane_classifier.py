@@ -31,7 +31,7 @@ _SETTINGS = """
         covariances regular, so that a feature that is constant within the classes still separates them.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form. `RiskCalibration()` moves the moments until the plane errs less.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     costs : array of shape (k, k), default=None
         Taking true class y for class c costs costs[y, c]; the class of least expected cost is predicted.

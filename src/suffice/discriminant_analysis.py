@@ -84,8 +84,9 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default shrinks towards the mean and the variances of all rows with the weight of 10 rows; None is maximum
-        likelihood, which refuses a class whose covariance is singular.
+        The default leaves the means as they are and adds to the covariances the weight of 30 rows of independent
+        features that vary as new rows do about the means of their classes, and by 3/10 of the variance of all rows;
+        None is maximum likelihood, which refuses a class whose covariance is singular.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
@@ -186,8 +187,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default shrinks towards the mean and the variances of all rows with the weight of 10 rows; None is maximum
-        likelihood, which refuses a singular covariance.
+        The default leaves the means as they are and adds to the covariance the weight of 30 rows of independent
+        features that vary as new rows do about the means of their classes, and by 3/10 of the variance of all rows;
+        None is maximum likelihood, which refuses a singular covariance.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None

@@ -31,11 +31,12 @@ class LogisticRegression(Classifier):
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        For `ClosedForm`, and the learners that start from it: the weight of 10 rows on the mean and variance of all
-        rows; None is maximum likelihood. `Newton` does not use it; its penalty is its `l2`.
+        For `ClosedForm`, and the learners that start from it. The default leaves the means as they are and gives the
+        variances 30 rows' worth of `GaussianPrior`'s; None is maximum likelihood. `Newton` does not use it; its
+        penalty is its `l2`.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is `Newton()`.
-    class_prior : None, array of shape (k,), dict or Dirichlet, default=None
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities, for `ClosedForm`, `RiskCalibration` and `TM`; None takes the classes' shares of the
         rows.
     class_weight : None, "balanced" or dict, default=None
@@ -90,6 +91,8 @@ class LogisticRegression(Classifier):
             return model
         if self.class_prior is not None:
             raise ValueError(f"class_prior goes with multi_class='softmax', not with {self.multi_class!r}")
+        if gaussian.prior.differs:
+            raise ValueError(f"a prior by class goes with multi_class='softmax', not with {self.multi_class!r}")
         return Contests.of(model, MULTI_CLASS[self.multi_class])
 
     def _check_class_prior(self) -> None:

@@ -25,8 +25,8 @@ class GaussianNB(Classifier):
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default shrinks towards the mean and variance of all rows with the weight of 10 rows; None is maximum
-        likelihood.
+        The default leaves the means as they are and adds to the variances the weight of 30 rows that vary as new rows
+        do about the means of their classes, and by 3/10 of the variance of all rows; None is maximum likelihood.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None

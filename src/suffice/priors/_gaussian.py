@@ -91,6 +91,12 @@ class GaussianPrior(BaseEstimator):
         """The settings that may have class labels for keys, by name."""
         return {"GaussianPrior: mean": self.mean, "GaussianPrior: covariance": self.covariance}
 
+    @property
+    def differs(self) -> bool:
+        """Whether it is another one for each class."""
+        by_label = isinstance(self.mean, Mapping) or isinstance(self.covariance, Mapping)
+        return by_label or np.ndim(self.mean) == 2 or np.ndim(self.covariance) == 3
+
     def resolve(self, seen: Seen) -> GaussianPrior:
         """The same prior as numbers: weights, mean (1 or k, d) and covariance (1 or k, d) or (1 or k, d, d)."""
         weights = or_else("evidence", NOT_NEGATIVE)
