@@ -175,14 +175,14 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _DiscriminantAnalysis):
     """The classes are normal with one covariance, pooled within them; the decision is linear.
 
-        p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y
+        p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y, up to what all classes share
 
     `transform` gives the few coordinates in which the classes differ most (Fisher's canonical variates;
     `suffice.models.Canonical` has the formula). Up to sign they are those of scikit-learn's solver "eigen"; its "svd"
     subtracts `xbar_ @ scalings_` besides. The last class lies on the positive side of the centre.
 
     Missing values (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries
-    that they have.
+    that they have; `transform` gives them NaN.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ def test_whole_numbers_that_number_the_rows_are_left_out(rng, n, first):
     "x",
     [
         np.arange(19),
-        np.arange(100) * 2,
+        np.arange(100) * 11,
         np.arange(100) + 0.5,
         np.append(np.arange(100), 50),
         np.random.default_rng(0).uniform(0, 100_000, 100_000),

@@ -105,8 +105,9 @@ def test_the_log_posterior_never_falls(kind, prior, monkeypatch):
     assert fit.n_iter_ == len(history)
     assert len(history) > 5
     assert (np.diff(history) >= -1e-12 * abs(history[-1])).all()
-    weight = 0.0 if prior is None else 8.0 if prior is FLAT_MEANS else 10.0
-    cov0 = 2.0 * np.eye(4) if prior is FLAT_MEANS else np.diag(fit._fit_result().model.spread ** 2)
+    believed = fit._fit_result().model.believed
+    weight, cov0 = believed.cov_weight, believed.covariance[0]
+    cov0 = cov0 if cov0.ndim == 2 else np.diag(cov0)
     theirs = [log_posterior(X, y, t.mean + t.origin, t.covariance, weight, cov0) for t, _ in (passed[0], passed[-1])]
     assert_allclose(passed[-1][1] - passed[0][1], theirs[1] - theirs[0], rtol=1e-9)
 

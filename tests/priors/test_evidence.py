@@ -36,7 +36,7 @@ def test_tables_of_two_cells_by_quadrature(weight, counts):
 
     def beta(a, b):
         return mpmath.quad(
-            lambda t: 2 * mpmath.sin(t) ** (2 * a - 1) * mpmath.cos(t) ** (2 * b - 1), [0, mpmath.pi / 2]
+            lambda t: 2 * mpmath.sin(t) ** (2 * a - 1) * abs(mpmath.cos(t)) ** (2 * b - 1), [0, mpmath.pi / 2]
         )
 
     alpha = weight * share

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from suffice._domain import Encoded, Features
+from suffice._labels import show_all
 from suffice._vector import Array
 from suffice.data import Data
 
@@ -49,7 +50,12 @@ class Encoder(ABC):
 
 def frame_of(X: Any) -> nw.DataFrame[Any] | None:
     """A data frame of any library, or None."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        names = list(map(str, X.columns))
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"several columns have the same name, {show_all(twice)}: rename them") from error
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -12,8 +14,10 @@ from suffice._vector import Array
 from suffice.encoders.categories import values_of
 
 NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
-TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
+CLOCKED = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
+TIMES = ("dates", "times")  # what such columns hold, in words
 DAY = np.timedelta64(86_400_000_000, "us")
+SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
 
 
 class Column:
@@ -27,14 +31,15 @@ class Column:
         """Its kind and why, where the type of its values says it."""
         dtype = self.dtype
         if isinstance(dtype, np.dtype):
-            return _BY_LETTER.get(dtype.kind)
+            known = _BY_LETTER.get(dtype.kind)
+            return (CATEGORY, _kind_of_text(self.objects())) if dtype.kind in "UT" else known
         if dtype == nw.Boolean:
             return CATEGORY, "boolean"
         if dtype.is_numeric():
             return NUMBER, "whole numbers" if dtype.is_integer() else "numbers"
         if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return CATEGORY, "text" if dtype == nw.String else "categories"
-        if isinstance(dtype, TIMES) or dtype in TIMES:
+            return CATEGORY, _kind_of_text(self.objects()) if dtype == nw.String else "categories"
+        if isinstance(dtype, CLOCKED) or dtype in CLOCKED:
             return NUMBER, "dates" if dtype in (nw.Date, nw.Datetime) else "times"
         if dtype.is_nested() or dtype == nw.Binary:
             raise TypeError(
@@ -49,11 +54,11 @@ class Column:
         if known is not None:
             return known
         present = {_kind(v) for v in self.objects() if not missing(v)}
-        if not present:
-            return NOTHING, "no values"
-        if present == {"numbers"}:
-            return NUMBER, "numbers"
-        return (NUMBER, "dates") if present == {"dates"} else (CATEGORY, " and ".join(sorted(present)))
+        if not present:  # NaN is a number, if a missing one
+            return NUMBER if any(isinstance(v, float) for v in self.objects()) else NOTHING, "no values"
+        if len(present) == 1 and present <= {"numbers", *TIMES}:
+            return NUMBER, present.pop()
+        return CATEGORY, _kind_of_text(self.objects()) if present == {"strings"} else " and ".join(sorted(present))
 
     def objects(self) -> list[Any]:
         """Its values as Python has them."""
@@ -85,11 +90,13 @@ class Column:
     def _number(self, value: Any) -> float:
         if missing(value):
             return np.nan
-        day = moment(value)
+        if isinstance(value, datetime.time):
+            return value.hour + value.minute / 60 + value.second / 3600
+        if isinstance(value, datetime.timedelta | np.timedelta64):
+            return float(_days(np.array([value], dtype="m8[us]"))[0])
+        day = _moment(value)
         if day is not None:
             return float(_days(np.array([day]))[0])
-        if all(hasattr(value, part) for part in ("hour", "minute", "second")):
-            return float(value.hour + value.minute / 60 + value.second / 3600)
         try:
             return float(value)
         except (TypeError, ValueError) as error:
@@ -112,7 +119,47 @@ _BY_LETTER = {
 
 
 def _kind(value: Any) -> str:
-    return "booleans" if isinstance(value, bool | np.bool_) else kind(value)
+    if isinstance(value, bool | np.bool_):
+        return "booleans"
+    if isinstance(value, datetime.time | datetime.timedelta | np.timedelta64):
+        return "times"
+    if isinstance(value, Decimal):
+        return "numbers"
+    return kind(value) if _moment(value) is None else "dates"
+
+
+def _moment(value: Any) -> np.datetime64 | None:
+    """A date or a period, also with a time zone, as a moment in that of Greenwich; None for anything else."""
+    if hasattr(value, "to_timestamp"):  # a period begins then
+        value = value.to_timestamp()
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return moment(value)
+
+
+def _kind_of_text(values: list[Any]) -> str:
+    """That it is text, and what it looks like if nearly all of some values read as numbers or as dates."""
+    some = [v for v in values[:: max(1, len(values) // SOME)] if isinstance(v, str)]
+    for what, reads in (("numbers", _reads_as_number), ("dates", _reads_as_date)):
+        if some and sum(map(reads, some)) > MOST * len(some):
+            return f"text like {what}"
+    return "text"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text.strip().rstrip("%").replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _reads_as_date(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(column: nw.Series[Any]) -> Array:

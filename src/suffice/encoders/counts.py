@@ -32,7 +32,7 @@ class NonNegative(Numbers):
             where = features.listed(columns_where(values, negative))
             raise ValueError(
                 f"Negative values in data passed to {self.who}, in {where}: counts are at least 0. Leave such columns "
-                "out, or use GaussianNB, which takes any numbers"
+                "out, use GaussianNB, which takes any numbers, or HashingVectorizer(alternate_sign=False) for text"
             )
         return values
 

@@ -79,8 +79,7 @@ class Numbers(Encoder):
         if text:
             one_hot = "make 0/1 columns of them (OneHotEncoder(sparse_output=False) in a ColumnTransformer)"
             whys.append(
-                f"the columns {show_all(text)} are text: {one_hot}, or put the other columns in bins "
-                "(suffice.features.Bins) and use CategoricalNB"
+                f"the columns {show_all(text)} are text: use NaiveBayes, which takes them as they are, or {one_hot}"
             )
         if times:
             whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")
@@ -126,8 +125,8 @@ def check_finite(values: Rows, features: Features, who: str, missing: bool = Fal
     if len(holes) and not missing:
         raise ValueError(
             f"Input X contains NaN, in {features.listed(holes)}: {who} takes no missing values. Impute them, leave out "
-            "their rows or columns, or use GaussianNB, CategoricalNB, NaiveBayes, QuadraticDiscriminantAnalysis or "
-            "LinearDiscriminantAnalysis, which take missing values"
+            "their rows or columns, or use NaiveBayes, GaussianNB, CategoricalNB, BernoulliNB, PoissonNB, or "
+            "QuadraticDiscriminantAnalysis or LinearDiscriminantAnalysis, which take missing values"
         )
 
 

@@ -10,19 +10,20 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from suffice._domain import Encoded, Features, difference
-from suffice._labels import show_all
+from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 from suffice.encoders.blocks import BlockFeatures, BlockValues
 from suffice.encoders.categories import coded
-from suffice.encoders.columns import CATEGORY, NOTHING, NUMBER, Column
+from suffice.encoders.columns import CATEGORY, NOTHING, NUMBER, TIMES, Column
 from suffice.encoders.numbers import check_finite
 
 BINS, GAUSSIAN, DROP = "bins", "gaussian", "drop"
 KINDS = (BINS, GAUSSIAN, CATEGORY, DROP)  # what a column can be given as
 ABSENT = "missing"  # the block that says which entries are missing
+KEPT = ", kept"  # of a block whose columns are no identifiers, whatever they look like
 
 
 class Role(NamedTuple):
@@ -32,6 +33,11 @@ class Role(NamedTuple):
     kind: str  # one of KINDS
     holds: str  # what its values are, in words
     given: bool  # whether its kind was given
+
+    @property
+    def block(self) -> str:
+        """The block of columns that it belongs to; what was given, and dates, are never taken for identifiers."""
+        return self.kind + KEPT * (self.kind in (BINS, CATEGORY) and (self.given or self.holds in TIMES))
 
 
 @dataclass(frozen=True)
@@ -127,17 +133,22 @@ class Table(Encoder):
             return self
         survey = data.sum(Survey.of)
         keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
-        strange = [name for name, _ in self.columns if name not in keys]
-        if strange:
-            raise ValueError(
-                f"{self.who}: `columns` speaks of {show_all(strange)}, which the table does not have; its columns are "
-                f"{show_all(keys)}"
-            )
-        given = dict(self.columns)
+        given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
         roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
         if all(role.kind == DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
         return replace(self, roles=roles, names=survey.names)
+
+    def _place(self, name: Any, keys: tuple[Any, ...]) -> int:
+        """Where a column stands that is given by its name or its number."""
+        if name in keys:
+            return keys.index(name)
+        if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < len(keys):
+            return int(name)
+        raise ValueError(
+            f"{self.who}: `columns` speaks of {show(name)}, which the table does not have; its columns are "
+            f"{show_all(keys)}"
+        )
 
     def _role(self, key: Any, given: str | None, kind: str, holds: str) -> Role:
         return Role(key, given or (self.numeric if kind == NUMBER else CATEGORY), holds, given is not None)
@@ -151,12 +162,12 @@ class Table(Encoder):
         """Which columns are in which block."""
         if self.roles is None:
             raise ValueError("a table is read once its columns are known: prepare the encoder first")
-        kinds = np.array([role.kind for role in self.roles])
-        at = {kind: np.flatnonzero(kinds == kind) for kind in (BINS, GAUSSIAN, CATEGORY)}
-        at = {kind: which for kind, which in at.items() if len(which)}
+        blocks = np.array([role.block for role in self.roles])
+        at = {block: np.flatnonzero(blocks == block) for block in READ}
+        at = {block: which for block, which in at.items() if len(which)}
         if self.indicator:
-            at[ABSENT] = np.flatnonzero(kinds != DROP)
-        return BlockFeatures(len(kinds), None if self.names is None else _objects(self.names), at=at)
+            at[ABSENT] = np.flatnonzero(blocks != DROP)
+        return BlockFeatures(len(blocks), None if self.names is None else _objects(self.names), at=at)
 
     def encode(self, X: Any) -> Encoded:
         layout = self._layout()
@@ -172,7 +183,9 @@ class Table(Encoder):
         """ValueError, in scikit-learn's words, unless these are the columns that were learned from."""
         expected = len(self.roles or ())
         if width != expected:
-            raise ValueError(f"X has {width} features, but {self.who} is expecting {expected} features as input")
+            lost = [name for name in self.names or () if names is not None and name not in names]
+            which = f"; there is no {show_all(lost)}" * bool(lost)
+            raise ValueError(f"X has {width} features, but {self.who} is expecting {expected} features as input{which}")
         if names is not None and self.names is not None and names != self.names:
             raise ValueError(
                 "The feature names should match those that were passed during fit: "
@@ -195,7 +208,14 @@ def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: 
     return coded((column.absent() for column in columns), names)
 
 
-READ = {BINS: _numbers, GAUSSIAN: _numbers, CATEGORY: _codes, ABSENT: _absent}
+READ = {
+    BINS: _numbers,
+    BINS + KEPT: _numbers,
+    GAUSSIAN: _numbers,
+    CATEGORY: _codes,
+    CATEGORY + KEPT: _codes,
+    ABSENT: _absent,
+}
 
 
 def _objects(values: Sequence[Any]) -> Array:

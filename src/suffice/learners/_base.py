@@ -193,7 +193,7 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     missing = [need.words for need in needs if not isinstance(model, need)]
     if missing:
         raise TypeError(
-            f"{type(learner).__name__} cannot be used with {type(model).__name__}, which lacks "
+            f"{type(learner).__name__} cannot be used with {model.called}, which lacks "
             f"{' and '.join(missing)}; ClosedForm() and RiskCalibration() can be used with every model"
         )
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array, Vector
@@ -120,6 +120,11 @@ class Model(ABC, Generic[B, T]):
         """What a resolved model has to say of the data."""
         return ()
 
+    @property
+    def called(self) -> str:
+        """How messages call the model."""
+        return type(self).__name__
+
     def account(self, s: Statistics[Any]) -> tuple[str, ...]:
         """What became of each feature in this resolved model, in words, from S as it was summed (d,)."""
         return ("",) * s.domain.width
@@ -155,6 +160,10 @@ class Density(Model[B, D]):
     """
 
     class_prior: ClassPrior = field(default=None, kw_only=True)
+
+    def of_columns(self, features: Features, at: Array, names: Array) -> Self:  # noqa: ARG002 - most have no such setting
+        """The model of some columns (m,) of a table, which settings by column can speak of by names or numbers."""
+        return self
 
     @abstractmethod
     def log_density(self, X: Encoded, theta: D) -> Array:

@@ -116,6 +116,9 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
             return np.zeros((1, int(features.starts[-1])))
         return self.prior.resolve(features, s.domain.classes, s.sums.table)
 
+    def of_columns(self, features: Features, at: Array, names: Array) -> Self:
+        return self if self.prior is None else replace(self, prior=self.prior.within(features, at, names))
+
     def believing(self, s: AnyStatistics) -> Self:
         """The model, whose cells are known, with the prior's pseudo-counts from S as it was summed."""
         return replace(self, believed=self._pseudo(self.restrict(s)))

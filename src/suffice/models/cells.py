@@ -17,7 +17,8 @@ from suffice.models.cuts import BY_CLASS, CLOSE, STRATEGIES
 from suffice.models.histogram import Column, Histogram
 
 LEAST_ROWS = 20  # that whole numbers must number to be taken for an identifier
-GAPS = 1.1  # whole numbers from the first to the last, for each row that is numbered
+REPEATS = 10  # of measurements that would be expected among so many whole numbers in so short a range
+SPARSE, DENSE = 10, 1.5  # whole numbers from the first to the last for each row: at full precision, on a coarse grid
 DIFFERENT = (
     "different cells, whose sums do not add up: add the histograms that they were chosen from (those of an unresolved "
     "model, `statistics_` of an estimator), and choose anew"
@@ -126,18 +127,20 @@ class Binning:
 
 
 def numbers_rows(column: Column) -> bool:
-    """Whether a column is whole numbers that number the rows, all different and nearly without gaps: an identifier.
+    """Whether a column is whole numbers that number the rows, no two alike in a short range: an identifier.
 
-    At least 20 rows; no cell of the grid holds more rows than whole numbers, so that no number is there twice; and from
-    the least to the greatest there are at most 1.1 whole numbers a row. Rows of a weight other than 1 number nothing.
+    n of them, at least 20, with at most 10 n from the least to the greatest, and so close together that measurements
+    would repeat: n^2 / (2 range) > 10. So it is found in a random part of the rows as well. On a coarse grid no cell
+    may hold more rows than whole numbers, in a range of at most 1.5 n. Rows of a weight other than 1 number nothing.
     """
     rows = float(column.weight.sum())
-    with np.errstate(over="ignore"):
-        span = column.low[-1] - column.high[0] + 1 if len(column.keys) else np.inf
-    if rows < LEAST_ROWS or span > GAPS * rows:
+    if rows < LEAST_ROWS:
         return False
-    whole = np.floor(column.high) - np.ceil(column.low) + 1
-    return bool((column.weight <= whole * (1 + CLOSE)).all())
+    with np.errstate(over="ignore"):
+        span = column.low[-1] - column.high[0] + 1
+        whole = np.floor(column.high) - np.ceil(column.low) + 1
+    most = min(SPARSE * rows, rows**2 / (2 * REPEATS)) if (whole <= 1).all() else DENSE * rows
+    return bool(span <= most and (column.weight <= whole * (1 + CLOSE)).all())
 
 
 def _held(column: Column) -> Column:

@@ -53,12 +53,15 @@ class Pool(NamedTuple):
 class Pooled(Categorical):
     """A `Categorical` whose categories of fewer than `min_frequency` rows share one cell.
 
+    Where rows weigh less than 1, a row is what the lightest cell of a column weighs.
+
     Which these are is a function of the sums: fitted in pieces or merged, a category that has become frequent has a
     cell of its own. A column of one cell takes no part, since p(x_j | y) = 1: one that does not vary, or text of which
     nearly every row has its own value, an identifier.
     """
 
     min_frequency: float = 1.0
+    identifiers: bool = True
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         features = cast(CategoricalFeatures, s.domain.features)
@@ -80,8 +83,8 @@ class Pooled(Categorical):
 
     def pool(self, categories: Array, table: Array) -> Pool:
         """The cells of one column (r,), from its table (k, r)."""
-        rows = table.sum(axis=0)
-        if _identifies(categories, table):
+        rows = table.sum(axis=0) / _of_a_row(table)
+        if self.identifiers and _identifies(categories, table):
             return one_cell(categories, f"left out: an identifier, {len(categories)} values in about as many rows")
         if len(categories) < 2:
             return one_cell(categories, f"left out: it has {'one value only' if len(categories) else 'no values'}")
@@ -92,7 +95,8 @@ class Pooled(Categorical):
             return one_cell(categories, f"left out: no value has {self.min_frequency:g} rows")
         cell = np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1)
         names = np.append(categories[~rare].astype(object), RARE)
-        return Pool(names, cell, f"{rare.sum()} values of fewer than {self.min_frequency:g} rows share a cell")
+        few = "1 value" if rare.sum() == 1 else f"{rare.sum()} values"
+        return Pool(names, cell, f"{few} of fewer than {self.min_frequency:g} rows share one")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +127,17 @@ def pooled(features: CategoricalFeatures, pools: Sequence[Pool]) -> PooledFeatur
 
 
 def _identifies(categories: Array, table: Array) -> bool:
-    """Whether nearly every row has a text of its own. A row weighs as much as the lightest cell."""
+    """Whether nearly every row has a text of its own."""
     if categories.dtype.kind not in "OUT" or not len(categories) or not isinstance(categories[0], str):
         return False
-    positive = table[table > 0]
-    rows = positive.sum() / positive.min() if len(positive) else 0.0
+    rows = table.sum() / _of_a_row(table)
     return bool(rows >= FEW and len(categories) > UNIQUE * rows)
+
+
+def _of_a_row(table: Array) -> float:
+    """The weight of a row as far as it can be told: 1, or that of the lightest cell if that is less."""
+    positive = table[table > 0]
+    return float(min(1.0, positive.min())) if len(positive) else 1.0
 
 
 def _log_evidence(table: Array) -> Array:

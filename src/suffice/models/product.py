@@ -98,10 +98,14 @@ class Product(Density[Parts, Factors]):
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
 
     def resolve(self, s: Statistics[Parts]) -> Self:
-        parts = {name: model.resolve(part(s, name)) for name, model in self.present(s.domain.features)}
         blocks = cast(BlockFeatures, s.domain.features)
+        parts = {name: self._of_block(name, blocks).resolve(part(s, name)) for name in blocks.parts}
         known = {name: model.domain.features for name, model in parts.items() if model.domain is not None}
         return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
+
+    def _of_block(self, name: str, blocks: BlockFeatures) -> AnyDensity:
+        names, model = blocks.part(name).names, self.parts[name]
+        return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
         each = {name: model.restrict(part(s, name)) for name, model in self.present(s.domain.features)}
@@ -129,6 +133,10 @@ class Product(Density[Parts, Factors]):
             return None
         features = cast(BlockFeatures, self.domain.features).with_parts({name: rows.features})
         return Encoded(features, cast(Any, BlockValues({name: rows.values})))
+
+    @property
+    def called(self) -> str:
+        return str(getattr(self.encoder, "who", "a product"))
 
     def account(self, s: AnyStatistics) -> tuple[str, ...]:
         words: list[list[str]] = [[] for _ in range(s.domain.width)]

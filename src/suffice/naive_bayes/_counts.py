@@ -14,7 +14,7 @@ from suffice._vector import Array
 from suffice.encoders import Binary, NonNegative
 from suffice.models import Bernoulli, Multinomial, Poisson, Presences, Statistics, Totals, Words
 from suffice.models.categorical import LOG_ZERO
-from suffice.priors import dirichlet_prior, gamma_prior
+from suffice.priors import gamma_prior, plain_prior
 
 
 class _Counting(Classifier):
@@ -94,7 +94,7 @@ class MultinomialNB(_NotNegative):
 
     def _model(self) -> Multinomial:
         encoder = NonNegative(who=type(self).__name__)
-        return Multinomial(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+        return Multinomial(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
     @property
     def feature_log_prob_(self) -> Array:
@@ -167,7 +167,7 @@ class BernoulliNB(_Counting):
     def _model(self) -> Bernoulli:
         check(self, binarize=or_else(None, NUMBER))
         encoder = Binary(missing=True, who=type(self).__name__, threshold=self.binarize)
-        return Bernoulli(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+        return Bernoulli(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
     @property
     def feature_log_prob_(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from sklearn.utils import Tags
@@ -9,9 +10,13 @@ from sklearn.utils import Tags
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
 from suffice._columns import ColumnNote, Columns
+from suffice._notice import Notice, PoorFitWarning, emit
 from suffice.encoders.columns import CATEGORY
-from suffice.encoders.table import ABSENT, BINS, DROP, GAUSSIAN, Role, Table
+from suffice.encoders.table import ABSENT, BINS, DROP, GAUSSIAN, KEPT, Role, Table
+from suffice.learners import Fit
 from suffice.models import Binned, DiagonalGaussian
+from suffice.models.cells import AT_LEAST_TWO
+from suffice.models.cuts import STRATEGIES
 from suffice.models.pooled import Informative, Pooled
 from suffice.models.product import AnyDensity, Product
 from suffice.priors import gaussian_prior, table_prior
@@ -27,8 +32,10 @@ class NaiveBayes(Classifier):
     that does not vary, and one that only numbers or names the rows, takes no part. `columns_` says what became of
     each.
 
-    All of this is a function of sums: fitted in pieces, merged, or after forgetting rows, bins and rare categories are
-    those of all rows that count.
+    Bins, rare categories and what is left out are functions of sums: fitted in pieces, merged, or after forgetting rows
+    they are those of all rows that count. What a column is read as is fixed by the first rows; where it is empty there,
+    let `columns` say it. Text of which 9 of 10 rows have their own value, and whole numbers without repeats in a short
+    range, are taken for identifiers if there are 20 rows, unless `columns` says what to read them as; dates never are.
 
     Parameters
     ----------
@@ -40,7 +47,7 @@ class NaiveBayes(Classifier):
     n_bins, strategy, spikes
         The bins of a column, as in `suffice.features.Bins`.
     min_frequency : float, default=2
-        Categories of fewer rows share a cell.
+        Categories of fewer rows share a cell, "(rare)". One that was never learned is not among them.
     missing : {"ignore", "indicator"}, default="ignore"
         Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
     prior : "default", Dirichlet or None, default="default"
@@ -50,6 +57,8 @@ class NaiveBayes(Classifier):
         The prior of normal columns, as in `GaussianNB`.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form. `DiscriminativeFrequency` needs all columns in bins or categories.
+        Calibration pays with some thousand rows; with fewer, 32 cells a column are more than it can tell from chance:
+        take `n_bins=8` or `strategy="mdl"`, and compare by cross-validation.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     class_weight : None, "balanced" or dict, default=None
@@ -103,20 +112,31 @@ class NaiveBayes(Classifier):
 
     def _model(self) -> Product:
         check(self, numeric=one_of(BINS, GAUSSIAN), missing=one_of("ignore", "indicator"), min_frequency=NOT_NEGATIVE)
+        check(self, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO)
         encoder = Table.of(self.columns, self.numeric, self.missing == "indicator", type(self).__name__)
         return Product.of(self._parts(encoder), class_prior=self.class_prior, encoder=encoder)
 
     def _parts(self, encoder: Table) -> dict[str, AnyDensity]:
         """The models of all kinds of columns that there can be."""
         table = table_prior(self.prior)
+        bins = Binned(table, strategy=self.strategy, n_bins=self.n_bins, spikes=self.spikes)
+        words = Pooled(table, min_frequency=self.min_frequency)
         parts: dict[str, AnyDensity] = {
-            BINS: Binned(table, strategy=self.strategy, n_bins=self.n_bins, spikes=self.spikes),
-            GAUSSIAN: DiagonalGaussian(gaussian_prior(self.numeric_prior)),
-            CATEGORY: Pooled(table, min_frequency=self.min_frequency),
+            BINS: bins,
+            BINS + KEPT: replace(bins, identifiers=False),
+            CATEGORY: words,
+            CATEGORY + KEPT: replace(words, identifiers=False),
             ABSENT: Informative(table),
         }
-        numeric = {self.numeric, *(kind for _, kind in encoder.columns)}
-        return {name: part for name, part in parts.items() if name in (CATEGORY, ABSENT) or name in numeric}
+        if GAUSSIAN in {self.numeric, *(kind for _, kind in encoder.columns)}:
+            parts[GAUSSIAN] = DiagonalGaussian(gaussian_prior(self.numeric_prior))
+        return parts
+
+    def _say(self, fit: Fit) -> None:
+        super()._say(fit)
+        if all(not said or said.startswith("left out") for said in fit.model.account(self.statistics_)):
+            said = f"{type(self).__name__}: every column is left out, so that only the classes' shares are learned"
+            emit([Notice(f"{said}; see columns_, and say in `columns` what to read them as", PoorFitWarning)])
 
     @property
     def columns_(self) -> Columns:

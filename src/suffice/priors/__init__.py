@@ -5,7 +5,15 @@ from suffice.priors._dirichlet import Dirichlet
 from suffice.priors._gamma import GammaPrior
 from suffice.priors._gaussian import FLAT, GaussianPrior
 from suffice.priors._strength import Seen
-from suffice.priors._use import check_classes, dirichlet_prior, gamma_prior, gaussian_prior, outweighed, table_prior
+from suffice.priors._use import (
+    check_classes,
+    dirichlet_prior,
+    gamma_prior,
+    gaussian_prior,
+    outweighed,
+    plain_prior,
+    table_prior,
+)
 
 __all__ = [
     "FLAT",
@@ -19,5 +27,6 @@ __all__ = [
     "gaussian_prior",
     "log_class_prior",
     "outweighed",
+    "plain_prior",
     "table_prior",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from suffice._check import NOT_NEGATIVE, check, check_value, one_of, or_else
-from suffice._domain import CategoricalFeatures
+from suffice._domain import CategoricalFeatures, Features
 from suffice._labels import by_label, show, show_all
 from suffice._vector import Array
 from suffice.priors._evidence import TABLE_WEIGHTS, greatest, table_evidence
@@ -90,6 +90,17 @@ class Dirichlet(BaseEstimator):
         called = [f"Dirichlet: classes[{show(label)}]" for label in classes]
         return np.stack([_replaced(pseudo, given, features, say) for given, say in zip(own, called, strict=True)])
 
+    def within(self, features: Features, at: Array, names: Array) -> Dirichlet:
+        """The prior of some columns (m,) of a table: what is given for others is left out, and keys are their names."""
+        columns = _within(self.columns, features, at, names, "Dirichlet: columns")
+        if not isinstance(self.classes, Mapping):
+            return Dirichlet(self.weight, self.per, self.base, columns, self.classes)
+        each = {
+            c: _within(given, features, at, names, f"Dirichlet: classes[{show(c)}]")
+            for c, given in self.classes.items()
+        }
+        return Dirichlet(self.weight, self.per, self.base, columns, each)
+
     def _check(self) -> None:
         check(self, weight=or_else("evidence", NOT_NEGATIVE), per=one_of("cell", "table"))
         check(self, base=one_of("uniform", "marginal"))
@@ -112,6 +123,15 @@ class Dirichlet(BaseEstimator):
             return base
         each = np.stack([table_evidence(np.maximum(table, 0.0), base, owner, weight) for weight in TABLE_WEIGHTS])
         return np.asarray(TABLE_WEIGHTS[greatest(each)][owner] * base)
+
+
+def _within(given: Any, features: Features, at: Array, names: Array, called: str) -> Any:
+    """What is given by column, for some columns (m,) of a table, by their names."""
+    if not isinstance(given, Mapping):
+        return given
+    name = dict(zip(at.tolist(), names.tolist(), strict=True))
+    found = {features.index(column, called): counts for column, counts in given.items()}
+    return {name[j]: counts for j, counts in found.items() if j in name}
 
 
 def _replaced(pseudo: Array, given: Mapping[Any, Any] | None, features: CategoricalFeatures, called: str) -> Array:

@@ -19,6 +19,16 @@ def dirichlet_prior(prior: Any) -> Dirichlet | None:
     return Dirichlet() if _is_default(prior) else _typed(prior, Dirichlet)
 
 
+def plain_prior(prior: Any, who: str) -> Dirichlet | None:
+    """What `prior` means for words, of which all begin with the same pseudo-count."""
+    found = dirichlet_prior(prior)
+    if found is not None and (found.weight == "evidence" or found.base != "uniform" or found.columns or found.classes):
+        raise ValueError(
+            f"{who} takes one pseudo-count for all words, Dirichlet(weight) or Dirichlet(weight, per), got {found!r}"
+        )
+    return found
+
+
 def table_prior(prior: Any) -> Dirichlet | None:
     """What the parameter `prior` of an estimator for tables of any columns means: many cells have few rows there."""
     return Dirichlet("evidence", base="marginal") if _is_default(prior) else dirichlet_prior(prior)

@@ -18,7 +18,7 @@ from suffice.data import Memory
 from suffice.models import Curved, Density, Joint, Model, Natural, Penalised, Statistics, Tabular
 from suffice.testing._trial import Trial, copied, counted, draw
 
-MANY = 1e6  # so many times the rows, and a prior's are as good as none
+MANY = 1e9  # so many times the rows, and a prior's are as good as none
 
 
 def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Iterable[int] = range(3)) -> None:
