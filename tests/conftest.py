@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 settings.register_profile(
-    "laws", max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    "laws", max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("laws")
 threadpool_limits(1)  # processes run side by side already

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
-from suffice import CategoricalNB, Dirichlet, GaussianNB, GaussianPrior, NaiveBayes
+from suffice import CategoricalNB, Dirichlet, GaussianNB, GaussianPrior, NaiveBayes, PoorFitWarning
 from suffice.learners import TM, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.testing import check_model
 
@@ -158,3 +158,62 @@ def test_merging_what_was_read_differently():
 def test_the_laws_of_models_hold_on_a_mixed_table(settings):
     rows = X.astype(object).where(X.notna(), None).to_numpy()
     check_model(NaiveBayes(**settings)._model(), rows, Y, seeds=[0])
+
+
+@pytest.mark.parametrize("weights", [None, "balanced", {1: 1.5}], ids=str)
+def test_identifiers_are_left_out_of_parts_of_the_rows_and_under_class_weights(weights):
+    rng, n = np.random.default_rng(0), 400
+    x = pd.DataFrame({"id": np.arange(n), "a": rng.normal(size=n)})
+    y = np.repeat([0, 1], [290, 110])
+    part = rng.permutation(n)[:300]
+    model = NaiveBayes(class_weight=weights).fit(x.iloc[part], y[part])
+    assert "an identifier" in model.columns_["id"].note
+    found = model.predict_proba(x.assign(a=np.nan).iloc[[0, -1]])
+    assert_allclose(found[0], found[1])
+
+
+def test_what_is_given_and_dates_are_no_identifiers():
+    y = (np.arange(400) > 200).astype(int)
+    days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=400)})
+    assert NaiveBayes().fit(days, y).score(days, y) > 0.95
+    numbers = pd.DataFrame({"day": np.arange(400)})
+    assert NaiveBayes(columns={"day": "bins"}).fit(numbers, y).score(numbers, y) > 0.95
+    with pytest.warns(PoorFitWarning, match="every column is left out"):
+        NaiveBayes().fit(numbers, y)
+
+
+def test_light_weights_leave_categories_as_they_are():
+    light = NaiveBayes().fit(X, Y, sample_weight=np.full(len(Y), 1 / len(Y)))
+    assert light.columns_["town"] == NaiveBayes().fit(X, Y).columns_["town"]
+
+
+def test_priors_by_column_of_a_mixed_table():
+    heavy = {"job": {"cook": 1e9}}
+    for prior in (Dirichlet(columns=heavy), Dirichlet(columns={2: {"cook": 1e9}}), Dirichlet(classes={"low": heavy})):
+        model = NaiveBayes(prior=prior).fit(X, Y)
+        cell = model.parameters_.parts["category"].log_probability[1]
+        assert cell[0] > -1e-3
+    with pytest.raises(ValueError, match="has 'jobb', which is no column"):
+        NaiveBayes(prior=Dirichlet(columns={"jobb": 1})).fit(X, Y)
+
+
+def test_a_column_that_begins_empty():
+    first = X[:50].assign(age=pd.Series([None] * 50, dtype=object))
+    with pytest.raises(ValueError, match="column 'age' had no values in the first rows, and now holds numbers"):
+        NaiveBayes().partial_fit(first, Y[:50]).partial_fit(X[50:], Y[50:])
+    said = NaiveBayes(columns={"age": "bins"})
+    said.partial_fit(first, Y[:50]).partial_fit(X[50:], Y[50:])
+    assert_allclose(
+        said.predict_proba(NEW),
+        NaiveBayes(columns={"age": "bins"}).fit(pd.concat([first, X[50:]]), Y).predict_proba(NEW),
+        atol=1e-12,
+    )
+    with pytest.raises(ValueError, match="column 'when' held dates in the first rows, and now holds whole numbers"):
+        NaiveBayes().fit(X, Y).predict(NEW.assign(when=5))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.int8, np.uint64])
+def test_numbers_of_every_size(dtype):
+    x = np.random.default_rng(0).integers(0, 50, size=(60, 3))
+    wide, own = (NaiveBayes().fit(x.astype(kind), np.arange(60) % 2) for kind in (float, dtype))
+    assert_allclose(own.predict_proba(x.astype(dtype)), wide.predict_proba(x.astype(float)), rtol=1e-6)

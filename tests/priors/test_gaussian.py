@@ -116,9 +116,15 @@ def test_diagonals_by_class():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        (GaussianPrior(1, mean=np.zeros(3)), r"mean has shape \(3,\), but there are 2 features.*\(2,\), or for 2 classes"),
+        (
+            GaussianPrior(1, mean=np.zeros(3)),
+            r"mean has shape \(3,\), but there are 2 features.*\(2,\), or for",
+        ),
         (GaussianPrior(1, mean=np.zeros((3, 2))), r"mean has shape \(3, 2\).*for 2 classes \(2, 2\) or a dict"),
-        (GaussianPrior(1, mean={"a": [1.0]}), r"mean\['a'\] has shape \(1,\), but there are 2 features: give a number or"),
+        (
+            GaussianPrior(1, mean={"a": [1.0]}),
+            r"mean\['a'\] has shape \(1,\), but there are 2 features: give",
+        ),
         (
             GaussianPrior(covariance=np.ones((3, 2, 2))),
             r"covariance has shape \(3, 2, 2\).*\(2,\) or \(2, 2\).*\(2, 2, 2\)",

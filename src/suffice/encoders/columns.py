@@ -15,6 +15,7 @@ from suffice.encoders.categories import values_of
 
 NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
 CLOCKED = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
+EMPTY = "no values"
 TIMES = ("dates", "times")  # what such columns hold, in words
 DAY = np.timedelta64(86_400_000_000, "us")
 SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
@@ -37,8 +38,11 @@ class Column:
             return CATEGORY, "boolean"
         if dtype.is_numeric():
             return NUMBER, "whole numbers" if dtype.is_integer() else "numbers"
-        if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return CATEGORY, _kind_of_text(self.objects()) if dtype == nw.String else "categories"
+        if dtype == nw.String:  # which an object column of nothing but None is called as well
+            values = self.objects()
+            return (CATEGORY, _kind_of_text(values)) if any(isinstance(v, str) for v in values) else None
+        if dtype in (nw.Categorical, nw.Enum):
+            return CATEGORY, "categories"
         if isinstance(dtype, CLOCKED) or dtype in CLOCKED:
             return NUMBER, "dates" if dtype in (nw.Date, nw.Datetime) else "times"
         if dtype.is_nested() or dtype == nw.Binary:
@@ -55,7 +59,7 @@ class Column:
             return known
         present = {_kind(v) for v in self.objects() if not missing(v)}
         if not present:  # NaN is a number, if a missing one
-            return NUMBER if any(isinstance(v, float) for v in self.objects()) else NOTHING, "no values"
+            return NUMBER if any(isinstance(v, float) for v in self.objects()) else NOTHING, EMPTY
         if len(present) == 1 and present <= {"numbers", *TIMES}:
             return NUMBER, present.pop()
         return CATEGORY, _kind_of_text(self.objects()) if present == {"strings"} else " and ".join(sorted(present))
@@ -84,7 +88,7 @@ class Column:
         if values.dtype.kind in "Mm":
             return _days(values)
         if values.dtype.kind in "biuf":
-            return values if values.dtype.kind == "f" else values.astype(float)
+            return values if values.dtype in (np.float32, np.float64) else values.astype(float)
         return np.array([self._number(v) for v in values.tolist()], dtype=float)
 
     def _number(self, value: Any) -> float:

@@ -17,7 +17,7 @@ from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 from suffice.encoders.blocks import BlockFeatures, BlockValues
 from suffice.encoders.categories import coded
-from suffice.encoders.columns import CATEGORY, NOTHING, NUMBER, TIMES, Column
+from suffice.encoders.columns import CATEGORY, EMPTY, NOTHING, NUMBER, TIMES, Column
 from suffice.encoders.numbers import check_finite
 
 BINS, GAUSSIAN, DROP = "bins", "gaussian", "drop"
@@ -173,11 +173,26 @@ class Table(Encoder):
         layout = self._layout()
         names, columns = columns_of(X, self.who)
         self._check_columns(names, len(columns))
+        for role, column in zip(self.roles or (), columns, strict=True):
+            self._check_kind(role, column)
         keys = _objects([role.name for role in self.roles or ()])
         parts = {kind: READ[kind]([columns[j] for j in at], keys[at], self.who) for kind, at in layout.at.items()}
         features = layout.with_parts({kind: part.features for kind, part in parts.items()})
         values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
         return Encoded(features, values)
+
+    def _check_kind(self, role: Role, column: Column) -> None:
+        """ValueError if a column of dates, or one that had no values at first, now holds numbers."""
+        if role.given or (role.holds not in TIMES and (role.holds != EMPTY or role.kind != CATEGORY)):
+            return
+        kind, holds = column.kind()
+        if role.holds == EMPTY and kind == NUMBER and holds != EMPTY:
+            raise ValueError(
+                f"{column.called} had no values in the first rows, and now holds {holds}: begin with rows that have "
+                f"some, or say in `columns` what to read it as"
+            )
+        if role.holds in TIMES and holds not in (*TIMES, EMPTY):
+            raise ValueError(f"{column.called} held {role.holds} in the first rows, and now holds {holds}: convert it")
 
     def _check_columns(self, names: tuple[str, ...] | None, width: int) -> None:
         """ValueError, in scikit-learn's words, unless these are the columns that were learned from."""

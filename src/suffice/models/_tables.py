@@ -33,6 +33,16 @@ def moved(table: Array, at: Array, size: int) -> Array:
     return out
 
 
+def rows_of(table: Array) -> Array:
+    """Weights by class and cell (k, m) as rows: in units of the class's lightest cell, unless that is a whole number.
+
+    So rows count as such under class weights and under weights that sum to one, and weight 2 is the row twice.
+    """
+    lightest = np.min(np.where(table > 0, table, np.inf), axis=1, initial=np.inf)
+    unit = np.where(np.isfinite(lightest) & (lightest != np.rint(lightest)), lightest, 1.0)
+    return np.asarray(table / unit[:, None])
+
+
 def by_feature(starts: Array, cells: Array) -> Array:
     """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
     sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, starts]

@@ -13,6 +13,7 @@ from suffice._labels import listed
 from suffice._vector import Array
 from suffice.models import _kernels, grid
 from suffice.models._statistics import Statistics
+from suffice.models._tables import rows_of
 from suffice.models.cuts import BY_CLASS, CLOSE, STRATEGIES
 from suffice.models.histogram import Column, Histogram
 
@@ -131,16 +132,17 @@ def numbers_rows(column: Column) -> bool:
 
     n of them, at least 20, with at most 10 n from the least to the greatest, and so close together that measurements
     would repeat: n^2 / (2 range) > 10. So it is found in a random part of the rows as well. On a coarse grid no cell
-    may hold more rows than whole numbers, in a range of at most 1.5 n. Rows of a weight other than 1 number nothing.
+    may hold more rows than whole numbers, in a range of at most 1.5 n. Rows are told from weights as in `rows_of`.
     """
-    rows = float(column.weight.sum())
+    weight = rows_of(column.table).sum(axis=0)
+    rows = float(weight.sum())
     if rows < LEAST_ROWS:
         return False
     with np.errstate(over="ignore"):
         span = column.low[-1] - column.high[0] + 1
         whole = np.floor(column.high) - np.ceil(column.low) + 1
     most = min(SPARSE * rows, rows**2 / (2 * REPEATS)) if (whole <= 1).all() else DENSE * rows
-    return bool(span <= most and (column.weight <= whole * (1 + CLOSE)).all())
+    return bool(span <= most and (weight <= whole * (1 + CLOSE)).all())
 
 
 def _held(column: Column) -> Column:

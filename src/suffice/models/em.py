@@ -105,6 +105,8 @@ class Rows:
             for pattern, part in s.parts.items()
             for c in np.flatnonzero(part.count[:, 0])
         ]
+        if not units:
+            raise DegenerateError("no row has any value: there is nothing to learn from")
         sizes = [len(one.values) for one in units]
         unit = np.repeat(np.arange(len(units)), sizes)
         values, weight, moves, _, codes, holes, count = (

@@ -14,6 +14,7 @@ from suffice._labels import positions
 from suffice._vector import Array
 from suffice.models._base import AnyStatistics
 from suffice.models._statistics import Statistics
+from suffice.models._tables import rows_of
 from suffice.models.categorical import Categorical, Counts
 
 RARE = "(rare)"  # what the cell of pooled categories is called
@@ -53,7 +54,7 @@ class Pool(NamedTuple):
 class Pooled(Categorical):
     """A `Categorical` whose categories of fewer than `min_frequency` rows share one cell.
 
-    Where rows weigh less than 1, a row is what the lightest cell of a column weighs.
+    Rows are told from weights as in `suffice.models._tables.rows_of`.
 
     Which these are is a function of the sums: fitted in pieces or merged, a category that has become frequent has a
     cell of its own. A column of one cell takes no part, since p(x_j | y) = 1: one that does not vary, or text of which
@@ -83,7 +84,7 @@ class Pooled(Categorical):
 
     def pool(self, categories: Array, table: Array) -> Pool:
         """The cells of one column (r,), from its table (k, r)."""
-        rows = table.sum(axis=0) / _of_a_row(table)
+        rows = rows_of(table).sum(axis=0)
         if self.identifiers and _identifies(categories, table):
             return one_cell(categories, f"left out: an identifier, {len(categories)} values in about as many rows")
         if len(categories) < 2:
@@ -130,14 +131,8 @@ def _identifies(categories: Array, table: Array) -> bool:
     """Whether nearly every row has a text of its own."""
     if categories.dtype.kind not in "OUT" or not len(categories) or not isinstance(categories[0], str):
         return False
-    rows = table.sum() / _of_a_row(table)
+    rows = rows_of(table).sum()
     return bool(rows >= FEW and len(categories) > UNIQUE * rows)
-
-
-def _of_a_row(table: Array) -> float:
-    """The weight of a row as far as it can be told: 1, or that of the lightest cell if that is less."""
-    positive = table[table > 0]
-    return float(min(1.0, positive.min())) if len(positive) else 1.0
 
 
 def _log_evidence(table: Array) -> Array:

@@ -33,7 +33,8 @@ class NaiveBayes(Classifier):
     each.
 
     Bins, rare categories and what is left out are functions of sums: fitted in pieces, merged, or after forgetting rows
-    they are those of all rows that count. What a column is read as is fixed by the first rows; where it is empty there,
+    they are those of all rows that count (a column that has had more than 4,096 values keeps the coarser grid on which
+    they were counted). What a column is read as is fixed by the first rows; where it is empty there,
     let `columns` say it. Text of which 9 of 10 rows have their own value, and whole numbers without repeats in a short
     range, are taken for identifiers if there are 20 rows, unless `columns` says what to read them as; dates never are.
 
@@ -134,16 +135,19 @@ class NaiveBayes(Classifier):
 
     def _say(self, fit: Fit) -> None:
         super()._say(fit)
-        if all(not said or said.startswith("left out") for said in fit.model.account(self.statistics_)):
+        if all(not said or said.startswith("left out") for said in self._account(fit)):
             said = f"{type(self).__name__}: every column is left out, so that only the classes' shares are learned"
             emit([Notice(f"{said}; see columns_, and say in `columns` what to read them as", PoorFitWarning)])
 
     @property
     def columns_(self) -> Columns:
         """What became of every column, and why; it prints as a table."""
-        account = self._fit_result().model.account(self.statistics_)
         roles = cast(Table, self._encoder).roles or ()
-        return Columns([_noted(*pair) for pair in zip(roles, account, strict=True)])
+        return Columns([_noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
+
+    def _account(self, fit: Fit) -> tuple[str, ...]:
+        s = self.statistics_
+        return fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
