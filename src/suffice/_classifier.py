@@ -21,8 +21,8 @@ from sklearn.utils.validation import (
 
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
+from suffice._leaving import Leaving
 from suffice._notice import emit
-from suffice._predicting import Predicting
 from suffice._refit import all_or_nothing
 from suffice._settings import same_settings
 from suffice._vector import Array
@@ -47,7 +47,7 @@ def _adds_up(estimator: Classifier) -> bool:
     return True
 
 
-class Classifier(Predicting, ClassifierMixin, BaseEstimator):
+class Classifier(Leaving, ClassifierMixin, BaseEstimator):
     """A classifier whose parameters come from sums over the rows; a subclass says which model."""
 
     learner: Any

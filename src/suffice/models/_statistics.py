@@ -178,6 +178,16 @@ def remainder(before: Array, gone: Array) -> Array:
     return left
 
 
+def rest(had: Array, gone: Array) -> Array:
+    """Weights less the weight of one row among them, with zero where only rounding is left.
+
+    >>> rest(np.array([3.0, 0.1 + 0.2]), np.array([1.0, 0.3]))
+    array([2., 0.])
+    """
+    left = had - gone
+    return np.asarray(np.where(left > ROUNDING * gone, left, 0.0))
+
+
 def grouped(value: Array, group: Array, size: int) -> Array:
     """The sums of the rows of `value` (k, ...) by group (k,): (size, ...); a row of group -1 is left out."""
     rows = np.zeros((size, *value.shape[1:]))

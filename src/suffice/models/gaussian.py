@@ -16,6 +16,7 @@ from suffice.models._base import DegenerateError, Density, Joint
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
+from suffice.models.without import Held
 from suffice.priors import FLAT, GaussianPrior, Seen
 
 
@@ -139,6 +140,15 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
             return 0.0
         gap = s.sums.mean() - self._mean0(s)
         return s.sums.square(ratio(m1 * count, m1 + count) * gap, gap)
+
+    def held(self, s: Statistics[Moments]) -> Held:
+        """What estimates without a row are made of (`suffice.models.without`)."""
+        prior, count = self._prior, s.sums.count
+        counts = prior.kind == "niw"
+        rows, about = (count + prior.mean_weight, self._mean(s)) if counts else (count, s.sums.mean())
+        total = (count.sum(axis=0, keepdims=True) if self.tied else count) + prior.cov_weight
+        at = np.broadcast_to(self._mean0(s), s.sums.first.shape)
+        return Held(count, s.sums.first, at, prior.mean_weight, prior.cov_weight, rows, about, total)
 
     def _needed(self, s: Statistics[Moments]) -> Array:
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
