@@ -198,6 +198,16 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         self.n_features_in_ = s.domain.width
         return self
 
+    def _fit_sums(self, s: Statistics[Any], reader: Self) -> Self:
+        """What `fit` makes of rows that another estimator has read, and of which s are the sums."""
+        self._declared, self._encoder = np.empty(0), reader._encoder
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(reader, name):
+                setattr(self, name, getattr(reader, name))
+        self._adopt(_suited(self, s), self._close(s))
+        self._say(self._fit_result())
+        return self
+
     def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
         """Parameters from statistics; with the data that they were summed from, these may be read again."""
 

@@ -136,6 +136,10 @@ class Statistics(Vector, Generic[B]):
         nothing = (0.0 * self)._pruned(self)
         return nothing.with_classes(unite(nothing.domain.classes, declared))
 
+    def seen(self) -> Self:
+        """These sums without classes that no row has, and without what only they had."""
+        return self._pruned(replace(self, mass=np.ones(len(self.mass))))
+
     def _pruned(self, before: Self) -> Self:
         """These sums without the classes that had mass before and have none now, and without what only they had."""
         keep = (self.mass > 0) | (before.mass == 0)

@@ -73,7 +73,8 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
-        total, spread = s.sums.total(), spread_of(s.sums)
+        total = s.sums.total()
+        spread = spread_of(total)
         centre = total.mean()[0] + total.origin[0]
         believed = self.prior.resolve(self._seen(s, centre, spread**2))
         return replace(self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread, believed=believed)
@@ -201,9 +202,8 @@ class Free(Gaussian[N]):
         return self.domain, self.origin, centre - self.origin, spread
 
 
-def spread_of(s: Moments) -> Array:
-    """The standard deviation of all rows (d,), 0 where a feature does not vary."""
-    total = s.total()
+def spread_of(total: Moments) -> Array:
+    """The standard deviation of all rows (d,), given as one class; 0 where a feature does not vary."""
     variance = ratio(diagonal(total.scatter()), total.count)[0]
     rounding = ROUNDING * ratio(diagonal(total.second), total.count)[0]
     return np.asarray(np.sqrt(np.where(variance > rounding, variance, 0.0)))
