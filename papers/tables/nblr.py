@@ -65,6 +65,10 @@ class TotalGaussian(TiedDiagonalGaussian):
         total = s.sums.total()
         return total.scatter(), total.second, total.count
 
+    def log_density_without(self, X: Any, Y: Any, theta: Any, s: Any) -> Array:  # noqa: ARG002 - refuses
+        """Refused: a row moves the mean of all rows, too."""
+        raise TypeError("the variances are those of all rows whatever their class, which has no leave-one-out formula")
+
 
 class FilledGaussian(DiagonalGaussian):
     """A variance a class and feature; where a class has none, that of all rows. The paper does not say what it does."""
@@ -75,6 +79,10 @@ class FilledGaussian(DiagonalGaussian):
         total = s.sums.total()
         every = total.scatter() / np.maximum(total.count, 1e-300)
         return np.where(exists & (variance > 0), variance, every), exists | (every > 0)
+
+    def log_density_without(self, X: Any, Y: Any, theta: Any, s: Any) -> Array:  # noqa: ARG002 - refuses
+        """Refused: which variances are filled in depends on the row."""
+        raise TypeError("variances are filled in where a class has none, which has no leave-one-out formula")
 
 
 def nb_gnb() -> suffice.ModelClassifier:

@@ -21,8 +21,8 @@ from sklearn.utils.validation import (
 
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
+from suffice._leaving import Leaving
 from suffice._notice import emit
-from suffice._predicting import Predicting
 from suffice._refit import all_or_nothing
 from suffice._settings import same_settings
 from suffice._vector import Array
@@ -47,7 +47,7 @@ def _adds_up(estimator: Classifier) -> bool:
     return True
 
 
-class Classifier(Predicting, ClassifierMixin, BaseEstimator):
+class Classifier(Leaving, ClassifierMixin, BaseEstimator):
     """A classifier whose parameters come from sums over the rows; a subclass says which model."""
 
     learner: Any
@@ -196,6 +196,16 @@ class Classifier(Predicting, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
         self.statistics_, self._learned = s, learned
         self.n_features_in_ = s.domain.width
+        return self
+
+    def _fit_sums(self, s: Statistics[Any], reader: Self) -> Self:
+        """What `fit` makes of rows that another estimator has read, and of which s are the sums."""
+        self._declared, self._encoder = np.empty(0), reader._encoder
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(reader, name):
+                setattr(self, name, getattr(reader, name))
+        self._adopt(_suited(self, s), self._close(s))
+        self._say(self._fit_result())
         return self
 
     def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:

@@ -259,7 +259,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _model(self) -> TiedFullGaussian:
+    def _model(self) -> TiedFullGaussian | ShrunkTiedGaussian:
         settings = self._settings()
         check(self, n_components=or_else(None, COUNT))
         if self.shrinkage is None:

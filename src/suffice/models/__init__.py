@@ -12,6 +12,7 @@ from suffice.models._base import (
     Model,
     Natural,
     Penalised,
+    Removable,
     Share,
     Tabular,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "Presences",
     "Quadratic",
     "RegularisedGaussian",
+    "Removable",
     "Share",
     "ShrunkTiedGaussian",
     "Slopes",

@@ -136,6 +136,10 @@ class Statistics(Vector, Generic[B]):
         nothing = (0.0 * self)._pruned(self)
         return nothing.with_classes(unite(nothing.domain.classes, declared))
 
+    def seen(self) -> Self:
+        """These sums without classes that no row has, and without what only they had."""
+        return self._pruned(replace(self, mass=np.ones(len(self.mass))))
+
     def _pruned(self, before: Self) -> Self:
         """These sums without the classes that had mass before and have none now, and without what only they had."""
         keep = (self.mass > 0) | (before.mass == 0)
@@ -176,6 +180,16 @@ def remainder(before: Array, gone: Array) -> Array:
     whole = (had == np.rint(had)) & (lost == np.rint(lost))
     left.ravel()[at] = np.where(~whole & (abs(rest) <= ROUNDING * abs(had)), 0.0, rest)
     return left
+
+
+def rest(had: Array, gone: Array) -> Array:
+    """Weights less the weight of one row among them, with zero where only rounding is left.
+
+    >>> rest(np.array([3.0, 0.1 + 0.2]), np.array([1.0, 0.3]))
+    array([2., 0.])
+    """
+    left = had - gone
+    return np.asarray(np.where(left > ROUNDING * gone, left, 0.0))
 
 
 def grouped(value: Array, group: Array, size: int) -> Array:

@@ -13,10 +13,11 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
-from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Tabular
+from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
+from suffice.models.without import Own, table_without
 from suffice.priors import Dirichlet
 
 MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
@@ -72,7 +73,13 @@ class Tables:
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts, Tables, LogTables], Tabular):
+class Categorical(
+    Density[Counts, Tables],
+    Joint[Counts, Tables],
+    Natural[Counts, Tables, LogTables],
+    Removable[Counts, Tables],
+    Tabular,
+):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
 
     An entry without a code (missing, or a category never learned) leaves its feature out of the product. Under
@@ -178,6 +185,14 @@ class Categorical(Density[Counts, Tables], Joint[Counts, Tables], Natural[Counts
     def log_density(self, X: Encoded, theta: Tables) -> Array:
         features = _of(theta.domain)
         return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
+
+    def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
+        """Only the tables of a row's own class change."""
+        features, own = _of(theta.domain), Own.of(Y)
+        out = self.log_density(X, theta)
+        left = table_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
+        out[np.arange(len(out)), own.codes] = left
+        return out
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

@@ -13,17 +13,22 @@ from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
-from suffice.models._base import Attempt, DegenerateError, Natural, Read
+from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
 from suffice.models._statistics import Statistics
-from suffice.models.em import settle
+from suffice.models.em import Completed, settle
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.linear import Linear
 from suffice.models.moments import Moments, diagonal, ratio
 from suffice.models.natural import Quadratic
 from suffice.models.patterns import by_pattern, complete, groups, guessed
+from suffice.models.without import Own, Spanned, full_without, taken
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
+NO_LEAVING = (
+    "rows with missing values under whole covariances were learned by EM, from which a single row cannot be taken: use "
+    "suffice.model_selection.cross_validate, impute the values, or use GaussianNB"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,10 @@ class Full:
         used = np.ones(len(which), dtype=bool)
         factors = [factor(cov[np.ix_(which, which)], used, 0.0 * which) for cov in self.covariance]
         return Full.of(self.domain, self.class_log_prob, self.origin[:, which], self.mean[:, which], factors)
+
+    def spanned(self, c: int) -> Spanned:
+        """One of the covariances, taken apart."""
+        return Spanned(self.whiten[c], float(self.log_det[c]), int(self.whiten[c].any(axis=1).sum()))
 
     @classmethod
     def of(cls, domain: Domain, class_log_prob: Array, origin: Array, mean: Array, factors: list[Factor]) -> Full:
@@ -193,9 +202,30 @@ class _FullGaussian(Gaussian[Full]):
         return out
 
 
+def _summed(X: Encoded, theta: Full, s: Statistics[Moments]) -> Array:
+    """Rows (n, d), if they and all others are complete; else ValueError."""
+    values = theta.domain.features.read(X)
+    if isinstance(s.sums, Completed) or not complete(values):
+        raise ValueError(NO_LEAVING)
+    return values
+
+
 @dataclass(frozen=True, eq=False)
-class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic]):
+class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic], Removable[Moments, Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y): quadratic discriminant analysis."""
+
+    def log_density_without(self, X: Encoded, Y: OneHot, theta: Full, s: Statistics[Moments]) -> Array:
+        """Only a row's own class changes."""
+        values, own, held = _summed(X, theta, s), Own.of(Y), self.held(s)
+        out = self._log_density(values, theta)
+        for c in np.unique(own.codes):
+            rows = np.flatnonzero(own.codes == c)
+            mine = Own(own.codes[rows], own.weight[rows])
+            z = values[rows] - theta.origin[c]
+            gone = taken(held, z, mine)
+            (score,) = full_without([z - gone.mean], gone, theta.spanned(c))
+            out[rows, c] = np.where(gone.known[:, 0], score, -np.inf)
+        return out
 
     def natural(self, theta: Full) -> Quadratic:
         """Of standardised features."""
@@ -213,8 +243,8 @@ class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic])
 
 
 @dataclass(frozen=True, eq=False)
-class TiedFullGaussian(_FullGaussian):
-    """p(x, y) = p(y) N(x; mean_y, cov): linear discriminant analysis."""
+class _TiedFullGaussian(_FullGaussian):
+    """p(x, y) = p(y) N(x; mean_y, cov): the classes share their covariance."""
 
     tied: ClassVar[bool] = True
 
@@ -226,3 +256,19 @@ class TiedFullGaussian(_FullGaussian):
             rows = np.flatnonzero(np.isnan(values).any(axis=1))
             scores[rows] = super().log_joint(X[rows], theta)
         return scores
+
+
+@dataclass(frozen=True, eq=False)
+class TiedFullGaussian(_TiedFullGaussian, Removable[Moments, Full]):
+    """p(x, y) = p(y) N(x; mean_y, cov): linear discriminant analysis."""
+
+    def log_density_without(self, X: Encoded, Y: OneHot, theta: Full, s: Statistics[Moments]) -> Array:
+        """A row's own class changes, and the covariance of all."""
+        values, own = _summed(X, theta, s), Own.of(Y)
+        z = values - theta.origin[own.codes]
+        gone = taken(self.held(s), z, own)
+        gaps = [(values - origin) - mean for origin, mean in zip(theta.origin, theta.mean, strict=True)]
+        mine, *others = full_without([z - gone.mean, *gaps], gone, theta.spanned(0))
+        out = np.stack(others, axis=1)
+        out[np.arange(len(out)), own.codes] = np.where(gone.known[:, 0], mine, -np.inf)
+        return out

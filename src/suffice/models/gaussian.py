@@ -16,6 +16,7 @@ from suffice.models._base import DegenerateError, Density, Joint
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
+from suffice.models.without import Held
 from suffice.priors import FLAT, GaussianPrior, Seen
 
 
@@ -72,7 +73,8 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
-        total, spread = s.sums.total(), spread_of(s.sums)
+        total = s.sums.total()
+        spread = spread_of(total)
         centre = total.mean()[0] + total.origin[0]
         believed = self.prior.resolve(self._seen(s, centre, spread**2))
         return replace(self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread, believed=believed)
@@ -140,6 +142,15 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
         gap = s.sums.mean() - self._mean0(s)
         return s.sums.square(ratio(m1 * count, m1 + count) * gap, gap)
 
+    def held(self, s: Statistics[Moments]) -> Held:
+        """What estimates without a row are made of (`suffice.models.without`)."""
+        prior, count = self._prior, s.sums.count
+        counts = prior.kind == "niw"
+        rows, about = (count + prior.mean_weight, self._mean(s)) if counts else (count, s.sums.mean())
+        total = (count.sum(axis=0, keepdims=True) if self.tied else count) + prior.cov_weight
+        at = np.broadcast_to(self._mean0(s), s.sums.first.shape)
+        return Held(count, s.sums.first, at, prior.mean_weight, prior.cov_weight, rows, about, total)
+
     def _needed(self, s: Statistics[Moments]) -> Array:
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
         return np.ones(1, dtype=bool) if self.tied else (s.mass != 0) | np.isfinite(self.class_log_prob(s))
@@ -191,9 +202,8 @@ class Free(Gaussian[N]):
         return self.domain, self.origin, centre - self.origin, spread
 
 
-def spread_of(s: Moments) -> Array:
-    """The standard deviation of all rows (d,), 0 where a feature does not vary."""
-    total = s.total()
+def spread_of(total: Moments) -> Array:
+    """The standard deviation of all rows (d,), given as one class; 0 where a feature does not vary."""
     variance = ratio(diagonal(total.scatter()), total.count)[0]
     rounding = ROUNDING * ratio(diagonal(total.second), total.count)[0]
     return np.asarray(np.sqrt(np.where(variance > rounding, variance, 0.0)))

@@ -14,7 +14,7 @@ from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array, Vector
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
-from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Tabular
+from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.natural import project_log
 
@@ -83,10 +83,9 @@ class Product(Density[Parts, Factors]):
     @classmethod
     def of(cls, parts: Mapping[str, AnyDensity], **settings: Any) -> Product:
         """The product with all abilities that its blocks have in common."""
-        kinds = (TabularProduct, Tabular), (NaturalProduct, Natural), (JointProduct, Joint), (Product, Density)
         blocks = {name: replace(model, class_prior="uniform") for name, model in parts.items()}
-        kind = next(kind for kind, need in kinds if all(isinstance(model, need) for model in blocks.values()))
-        return kind(blocks, **settings)
+        shared = {need for need in ABILITIES if all(isinstance(model, need) for model in blocks.values())}
+        return next(kind for kind in KINDS if not (ABILITIES - shared) & set(kind.__mro__))(blocks, **settings)
 
     def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
         """The blocks that have columns."""
@@ -190,6 +189,41 @@ class NaturalProduct(JointProduct, Natural[Parts, Factors, NaturalFactors]):
 
 class TabularProduct(NaturalProduct, Tabular):
     """A product of tables."""
+
+
+class RemovableProduct(Product, Removable[Parts, Factors]):
+    """A product of blocks of which each can leave a row out."""
+
+    def log_density_without(self, X: Encoded, Y: OneHot, theta: Factors, s: Statistics[Parts]) -> Array:
+        """The sum over blocks."""
+        each = ((name, cast(Any, model)) for name, model in self.present(theta.domain.features))
+        scores = (m.log_density_without(block(X, name), Y, theta.parts[name], part(s, name)) for name, m in each)
+        return reduce(np.add, scores)
+
+
+class RemovableJointProduct(RemovableProduct, JointProduct):
+    """A product of blocks with joint likelihoods of which each can leave a row out."""
+
+
+class RemovableNaturalProduct(RemovableProduct, NaturalProduct):
+    """A product of blocks with natural parameters of which each can leave a row out."""
+
+
+class RemovableTabularProduct(RemovableProduct, TabularProduct):
+    """A product of tables of which each can leave a row out."""
+
+
+ABILITIES: set[type] = {Joint, Natural, Tabular, Removable}
+KINDS: tuple[type[Product], ...] = (  # those of most abilities first
+    RemovableTabularProduct,
+    TabularProduct,
+    RemovableNaturalProduct,
+    NaturalProduct,
+    RemovableJointProduct,
+    JointProduct,
+    RemovableProduct,
+    Product,
+)
 
 
 def domain_of(domain: Domain, name: str) -> Domain:

@@ -11,7 +11,7 @@ from suffice._vector import Array
 from suffice.models._base import Penalised
 from suffice.models._statistics import Statistics
 from suffice.models.evidence import wishart_evidence
-from suffice.models.full import Full, FullGaussian, TiedFullGaussian, _FullGaussian
+from suffice.models.full import Full, FullGaussian, TiedFullGaussian, _FullGaussian, _TiedFullGaussian
 from suffice.models.moments import Moments, diagonal, ratio
 
 WEIGHTS = np.geomspace(1e-2, 1e4, 121)  # of a diagonal prior, in rows a feature: where evidence is looked for
@@ -65,7 +65,7 @@ class Shrunk(_FullGaussian, Penalised[Moments, Full]):
 
 
 @dataclass(frozen=True, eq=False)
-class ShrunkTiedGaussian(Shrunk, TiedFullGaussian):
+class ShrunkTiedGaussian(Shrunk, _TiedFullGaussian):
     """p(x, y) = p(y) N(x; mean_y, cov') with one covariance, shrunk: linear discriminant analysis with shrinkage."""
 
 

@@ -13,18 +13,20 @@ from suffice.priors._dirichlet import Dirichlet
 
 
 def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
-    """The logarithm of each class probability (k,): given, or the share of its mass (smoothed by a Dirichlet prior).
+    """The logarithm of each class probability: given, or the share of its mass (smoothed by a Dirichlet prior).
+
+    Masses are those of one set of rows (k,), or of several (n, k).
 
     >>> log_class_prior(np.array([1.0, 3.0]), np.array(["a", "b"]), None).round(2)
     array([-1.39, -0.29])
     """
     if class_prior is None or isinstance(class_prior, Dirichlet):
         if class_prior is not None:
-            mass = mass + _smoothing(class_prior, len(mass))
-        probability = mass / mass.sum()
+            mass = mass + _smoothing(class_prior, len(classes))
+        probability = mass / mass.sum(axis=-1, keepdims=True)
     else:
-        probability = _given(class_prior, classes)
-    return np.asarray(np.log(probability, out=np.full(len(mass), -np.inf), where=probability > 0))
+        probability = np.broadcast_to(_given(class_prior, classes), mass.shape)
+    return np.asarray(np.log(probability, out=np.full(mass.shape, -np.inf), where=probability > 0))
 
 
 def _smoothing(prior: Dirichlet, k: int) -> Array:

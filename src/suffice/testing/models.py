@@ -15,10 +15,11 @@ from suffice._labels import OneHot
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array, inner
 from suffice.data import Memory
-from suffice.models import Curved, Density, Joint, Model, Natural, Penalised, Statistics, Tabular
+from suffice.models import Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
 from suffice.testing._trial import Trial, copied, counted, draw
 
 MANY = 1e9  # so many times the rows, and a prior's are as good as none
+ROWS = 12  # that are left out, one at a time
 
 
 def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Iterable[int] = range(3)) -> None:
@@ -303,6 +304,19 @@ def tables_can_be_added_to(case: Case) -> None:
     case.trial.holds(all(np.all(leaf) for leaf in got.valid.leaves()), "adding to tables keeps them valid")
 
 
+def leaving_a_row_out_is_not_having_it(case: Case) -> None:
+    """log_joint_without is log_joint_density under theta(s - S(row)), with all that was resolved held."""
+    Y = OneHot.of(case.y, case.rng.choice([0.5, 1.0, 2.5], len(case.y)))
+    s = case.resolved.restrict(case.model.statistics(case.all, Y))
+    got = case.resolved.log_joint_without(case.all, Y, case.resolved.parameters(s), s)
+    case.trial.holds(got.shape == (len(Y), len(Y.classes)), "log_joint_without is (n, k)")
+    for i in case.rng.choice(len(Y), min(len(Y), ROWS), replace=False):
+        row = slice(i, i + 1)
+        theta = case.resolved.parameters(s - case.resolved.statistics(case.all[row], Y[row]))
+        law = f"log_joint_without of row {i} is its log_joint_density under the parameters of all other rows"
+        case.trial.same(got[row], case.resolved.log_joint_density(case.all[row], theta), law, 1e-8)
+
+
 LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Model, parts_add_up),
     (Model, linear_in_weights),
@@ -320,4 +334,5 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Natural, gradient_is_the_slope),
     (Curved, scores_are_linear),
     (Tabular, tables_can_be_added_to),
+    (Removable, leaving_a_row_out_is_not_having_it),
 ]

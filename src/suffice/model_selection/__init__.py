@@ -1,0 +1,5 @@
+"""How good a classifier is on rows that it has not learned, from sums that are read once."""
+
+from suffice.model_selection._validate import cross_validate
+
+__all__ = ["cross_validate"]
