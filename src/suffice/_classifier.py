@@ -185,7 +185,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(given, list | tuple | np.ndarray) and len(given) < len(s.domain.classes):
             raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
         self.statistics_, self._learned = s, learned
-        self.n_features_in_ = s.domain.width
+        self.n_features_in_ = self._encoder.inputs(s.domain.features).width
         return self
 
     def _close(self, s: Statistics[Any]) -> Fit:
@@ -251,7 +251,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _take_names(self) -> None:
         """What scikit-learn does for arrays and frames, for the feature names of a data set."""
-        names = self.statistics_.domain.names
+        names = self._encoder.inputs(self.statistics_.domain.features).names
         if names is not None:
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):

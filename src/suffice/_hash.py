@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +23,29 @@ def row_hash(values: Array, seed: int) -> Array:
     >>> row_hash(np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]]), 0).round(2)
     array([0.74, 0.74, 0.73])
     """
+    return (row_keys(values, seed) >> np.uint64(11)) * 2.0**-53
+
+
+def row_keys(values: Array, seed: int = 0) -> Array:
+    """64 random bits for every row (n, d), as a whole number: equal rows have equal ones."""
     wide = np.ascontiguousarray(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
     bits = wide.view(np.uint64).reshape(wide.shape)
     with np.errstate(over="ignore"):
-        mixed = np.full(len(bits), _mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
+        keys = np.full(len(bits), mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
         for column in bits.T:
-            mixed = _mixed(mixed ^ column)
-    return (mixed >> np.uint64(11)) * 2.0**-53
+            keys = mixed(keys ^ column)
+    return keys
 
 
-def _mixed(x: Array) -> Array:
-    """The finalising step of splitmix64."""
+def seeds(seed: int, count: int) -> Array:
+    """So many seeds of 64 bits, as splitmix64 draws them from one."""
+    with np.errstate(over="ignore"):
+        return np.asarray(mixed(np.uint64(seed % 2**64) + np.uint64(GOLDEN) * np.arange(count, dtype=np.uint64)))
+
+
+def mixed(x: Any) -> Any:
+    """The finalising step of splitmix64, of one whole number of 64 bits or of an array of them."""
     x = x + np.uint64(GOLDEN)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
+    return x ^ (x >> np.uint64(31))

@@ -4,5 +4,6 @@ from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
 from suffice.encoders._base import Encoder
 from suffice.encoders.categories import Categories
 from suffice.encoders.numbers import Numbers
+from suffice.encoders.partitions import Partitions
 
-__all__ = ["CategoricalFeatures", "Categories", "Domain", "Encoded", "Encoder", "Features", "Numbers"]
+__all__ = ["CategoricalFeatures", "Categories", "Domain", "Encoded", "Encoder", "Features", "Numbers", "Partitions"]

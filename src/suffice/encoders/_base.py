@@ -9,7 +9,7 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 
-from suffice._domain import Encoded
+from suffice._domain import Encoded, Features
 from suffice._vector import Array
 from suffice.data import Data
 
@@ -28,6 +28,10 @@ class Encoder(ABC):
         One that has learned already is given back as it is.
         """
         return self
+
+    def inputs(self, features: Features) -> Features:
+        """The columns that rows have before they are encoded as such features; mostly these themselves."""
+        return features
 
     def check(self, other: Encoder) -> None:
         """ValueError unless rows that another encoder has read can be added to those of this one."""

@@ -63,6 +63,8 @@ class Counts(Sums):
         """Without the categories that no row has any more."""
         if not isinstance(features, CategoricalFeatures):
             raise TypeError("counts are of categories")
+        if features.closed:
+            return features, self
         seen = (self.table > 0).any(axis=0)
         parts = np.split(seen, features.starts[1:-1])
         categories = tuple(c[keep] for c, keep in zip(features.categories, parts, strict=True))
