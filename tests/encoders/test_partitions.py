@@ -129,6 +129,16 @@ def test_weights_are_repeated_rows(max_rows):
     assert Partitions(n=12, max_rows=max_rows).prepare(lazy) == grown(X, y, times, max_rows=max_rows)
 
 
+def test_that_there_were_many_rows_is_not_forgotten():
+    X, y = mixed_table(12)
+    once = grown(X, y, n=1, max_rows=40)  # of 300 different rows, 40 are kept
+    for first in (10, 60, 350):
+        parts = [(X.iloc[:first], y[:first]), (X.iloc[first:], y[first:])]
+        assert Partitions(n=1, max_rows=40).prepare(Lazy(parts)) == once
+        assert Partitions(n=1, max_rows=40).prepare(Lazy(parts[::-1])) == once
+    assert once.inside(X.drop_duplicates()).sum() == 40
+
+
 # What trees look like
 
 

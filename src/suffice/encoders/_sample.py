@@ -114,8 +114,8 @@ class Sample:
     def _tree(self, seed: np.uint64, distinct: Array, m: int) -> tuple[np.uint64, tuple[Array, ...]]:
         """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf."""
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
-        found, hashes = kernels.up_to(self.rows.keys if m else self.rows.keys[:0], np.array([seed]), np.array([limit]))
-        chosen = found[np.argsort(hashes, kind="stable")]
+        keys = self.rows.keys if m else self.rows.keys[:0]
+        chosen, _ = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
         nodes: Any = kernels.grow(
             np.ascontiguousarray(self.rows.Z[chosen].T),
             self.ordered,

@@ -74,9 +74,9 @@ class Partitions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     >>> trees = Partitions(n=3, random_state=0).fit(X, y)
     >>> trees.transform([[0.0], [19.0], [20.0], [39.0]])
     array([[0, 0, 0],
-           [1, 0, 0],
            [1, 1, 1],
-           [2, 1, 1]], dtype=int32)
+           [1, 1, 2],
+           [2, 1, 3]], dtype=int32)
     >>> trees.inside(X).sum(axis=0)
     array([20, 20, 20])
 
