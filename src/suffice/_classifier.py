@@ -195,7 +195,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         if isinstance(given, list | tuple | np.ndarray) and len(given) < len(s.domain.classes):
             raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
         self.statistics_, self._learned = s, learned
-        self.n_features_in_ = s.domain.width
+        self.n_features_in_ = self._encoder.inputs(s.domain.features).width
         return self
 
     def _fit_sums(self, s: Statistics[Any], reader: Self) -> Self:
@@ -275,7 +275,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
 
     def _take_names(self) -> None:
         """What scikit-learn does for arrays and frames, for the feature names of a data set."""
-        names = self.statistics_.domain.names
+        names = self._encoder.inputs(self.statistics_.domain.features).names
         if names is not None:
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import update_wrapper
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Compiled:
+    """A function that numba compiles when it is first called, or called by another one that is compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self._function, self._lock, self._code = function, Lock(), cast(Callable[..., Any] | None, None)
+
+    def machine_code(self) -> Callable[..., Any]:
+        """The compiled function, without the lock of the interpreter, kept on disk."""
+        if self._code is None:
+            with self._lock:  # threads that come first at the same time compile it once
+                if self._code is None:
+                    from numba import njit
+
+                    self._code = cast(Callable[..., Any], njit(cache=True, nogil=True)(self._function))
+        return self._code
+
+    def __call__(self, *args: Any) -> Any:
+        return self.machine_code()(*args)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba takes this for where a compiled function names it."""
+        from numba import types
+
+        return types.Dispatcher(self.machine_code())
+
+
 def compiled(function: F) -> F:
     """The same function, compiled by numba without the lock of the interpreter, and kept on disk."""
-
-    @cache
-    def machine_code() -> Callable[..., Any]:
-        from numba import njit
-
-        return cast(Callable[..., Any], njit(cache=True, nogil=True)(function))
-
-    @wraps(function)
-    def run(*args: Any) -> Any:
-        return machine_code()(*args)
-
-    return cast(F, run)
+    return cast(F, Compiled(function))

@@ -73,6 +73,17 @@ class Features:
         """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
         return values
 
+    @property
+    def ordered(self) -> Array:
+        """Whether the values of each feature have an order (d,), or can only be equal or not."""
+        return np.ones(self.width, dtype=bool)
+
+    def comparable(self, values: Array) -> Array:
+        """Numbers (n, d) to compare rows of any batches by; NaN where an entry is missing, and 0 has no sign."""
+        wide = np.asarray(values, dtype=np.float64) + 0.0
+        wide[np.isnan(wide)] = np.nan  # there are many, of which each has bits of its own
+        return wide
+
 
 def difference(a: list[str], b: list[str]) -> str:
     """In what two lists of names differ, in words."""
@@ -149,8 +160,24 @@ class CategoricalFeatures(Features):
 
     def identity(self, values: Array) -> Array:
         """A number for each category, which does not depend on the other ones."""
-        digests = [np.append([digest(v) for v in column.tolist()], 0).astype(np.int64) for column in self.categories]
+        digests = [np.append([digest(v) for v in _plain(column)], 0).astype(np.int64) for column in self.categories]
         return np.column_stack([of[codes] for of, codes in zip(digests, values.T, strict=True)])
+
+    @property
+    def ordered(self) -> Array:
+        return np.zeros(self.width, dtype=bool)
+
+    def comparable(self, values: Array) -> Array:
+        digests = (self.identity(values) >> 10).astype(np.float64)  # 53 bits are a number exactly
+        return np.where(values < 0, np.nan, digests)
+
+
+def _plain(values: Array) -> list[Any]:
+    """Values such that equal ones are written in the same way, whatever the type of the column."""
+    if values.dtype.kind == "M":
+        return [str(np.datetime_as_string(v, unit="auto")) for v in values]
+    listed: list[Any] = (values.astype("m8[ns]") if values.dtype.kind == "m" else values).tolist()
+    return [int(v) if isinstance(v, bool) or (isinstance(v, float) and v.is_integer()) else v for v in listed]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,36 +26,47 @@ def row_hash(values: Any, seed: int) -> Array:
     """
     if sparse.issparse(values):
         return _sparse_hash(values, seed)
-    wide = np.ascontiguousarray(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
-    bits = wide.view(np.uint64).reshape(wide.shape)
-    with np.errstate(over="ignore"):
-        mixed = np.full(len(bits), _begun(seed))
-        for column in bits.T:
-            mixed = _mixed(mixed ^ column)
-    return _share(mixed)
+    return _share(row_keys(values, seed))
 
 
 def _sparse_hash(values: sparse.csr_array, seed: int) -> Array:
     """`row_hash` of the entries that are not zero: a sum over them, so that zeros need not be visited."""
     bits = values.data.astype(np.float64).view(np.uint64)
     with np.errstate(over="ignore"):
-        mixed = _mixed(_mixed(_begun(seed) ^ values.indices.astype(np.uint64)) ^ bits)
-        sums = np.append(np.uint64(0), np.cumsum(np.where(values.data == 0, np.uint64(0), mixed)))
-        mixed = _mixed(_begun(seed) ^ np.diff(sums[values.indptr]))
-    return _share(mixed)
+        keys = mixed(mixed(_begun(seed) ^ values.indices.astype(np.uint64)) ^ bits)
+        sums = np.append(np.uint64(0), np.cumsum(np.where(values.data == 0, np.uint64(0), keys)))
+        keys = mixed(_begun(seed) ^ np.diff(sums[values.indptr]))
+    return _share(keys)
 
 
 def _begun(seed: int) -> Array:
-    return np.asarray(_mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
+    return np.asarray(mixed(np.array([seed % 2**64], dtype=np.uint64))[0])
 
 
-def _share(mixed: Array) -> Array:
-    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+def _share(keys: Array) -> Array:
+    return np.asarray((keys >> np.uint64(11)) * 2.0**-53)
 
 
-def _mixed(x: Array) -> Array:
-    """The finalising step of splitmix64."""
+def row_keys(values: Array, seed: int = 0) -> Array:
+    """64 random bits for every row (n, d), as a whole number: equal rows have equal ones."""
+    wide = np.ascontiguousarray(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
+    bits = wide.view(np.uint64).reshape(wide.shape)
+    with np.errstate(over="ignore"):
+        keys = np.full(len(bits), _begun(seed))
+        for column in bits.T:
+            keys = mixed(keys ^ column)
+    return keys
+
+
+def seeds(seed: int, count: int) -> Array:
+    """So many seeds of 64 bits, as splitmix64 draws them from one."""
+    with np.errstate(over="ignore"):
+        return np.asarray(mixed(np.uint64(seed % 2**64) + np.uint64(GOLDEN) * np.arange(count, dtype=np.uint64)))
+
+
+def mixed(x: Any) -> Any:
+    """The finalising step of splitmix64, of one whole number of 64 bits or of an array of them."""
     x = x + np.uint64(GOLDEN)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
+    return x ^ (x >> np.uint64(31))

@@ -1,14 +1,20 @@
-"""Threads of linear algebra: many of them only where products are large."""
+"""Threads: of linear algebra, many only where products are large; of compiled loops, as many as there are cores."""
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 SMALL = 128  # columns below which threads wait for each other longer than they work, above all beside other processes
 
@@ -53,3 +59,18 @@ def few_threads(columns: int) -> Iterator[None]:
         yield
     finally:
         _LIMIT.leave()
+
+
+def workers() -> int:
+    """The cores that this process may use, at most OMP_NUM_THREADS if that is set, as joblib does for its workers."""
+    given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return max(1, min(cpu_count(), int(given))) if given.isdigit() else int(cpu_count())
+
+
+def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
+    """f of every item, in their order, by as many threads as there are workers; for compiled loops."""
+    items, count = list(items), workers()
+    if count == 1 or len(items) < 2:
+        return [f(item) for item in items]
+    with ThreadPoolExecutor(min(count, len(items))) as pool:
+        return list(pool.map(f, items))

@@ -5,6 +5,7 @@ from suffice.encoders._base import Encoder
 from suffice.encoders.categories import Categories
 from suffice.encoders.counts import Binary, NonNegative
 from suffice.encoders.numbers import Numbers
+from suffice.encoders.partitions import Partitions
 
 __all__ = [
     "Binary",
@@ -16,4 +17,5 @@ __all__ = [
     "Features",
     "NonNegative",
     "Numbers",
+    "Partitions",
 ]

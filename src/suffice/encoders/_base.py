@@ -31,6 +31,10 @@ class Encoder(ABC):
         """
         return self
 
+    def inputs(self, features: Features) -> Features:
+        """The columns that rows have before they are encoded as such features; mostly these themselves."""
+        return features
+
     def check(self, other: Encoder) -> None:
         """ValueError unless rows that another encoder has read can be added to those of this one."""
         if self != other:

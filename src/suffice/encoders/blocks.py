@@ -67,6 +67,14 @@ class BlockFeatures(Features):
         wide = [one.astype(np.float64 if one.dtype.kind == "f" else np.int64) for one in each]
         return np.column_stack([np.ascontiguousarray(one).view(np.int64) for one in wide])
 
+    @property
+    def ordered(self) -> Array:
+        """Of the features of all blocks side by side."""
+        return np.concatenate([part.ordered for part in self.parts.values()])
+
+    def comparable(self, values: Any) -> Array:
+        return np.column_stack([part.comparable(values.parts[name]) for name, part in self.parts.items()])
+
 
 @dataclass(frozen=True, eq=False)
 class BlockValues:

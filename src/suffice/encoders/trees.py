@@ -1,0 +1,117 @@
+"""Random trees as values: arrays that send rows to leaves, and know which rows they were grown on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from hashlib import blake2b
+from typing import ClassVar, Self
+
+import numpy as np
+
+from suffice._domain import CategoricalFeatures, Encoded, Features
+from suffice._threads import spread
+from suffice._vector import Array
+from suffice.encoders import _tree_kernels as kernels
+
+ROWS = 8192  # that a thread takes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LeafFeatures(CategoricalFeatures):
+    """The leaves of trees as categories; those of equal trees are the same without comparing any."""
+
+    closed: ClassVar[bool] = True
+
+    trees: int = 0  # what tells them from other trees
+
+    def check(self, other: Features) -> None:
+        if not self.same(other):
+            raise ValueError("the leaves are those of different trees, which do not add up")
+
+    def same(self, other: Features) -> bool:
+        return isinstance(other, LeafFeatures) and other.trees == self.trees
+
+    def __or__(self, other: Features) -> Self:
+        self.check(other)
+        return self
+
+    def read(self, X: Encoded) -> Array:
+        self.check(X.features)
+        return X.values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trees:
+    """Trees over rows of d comparable numbers; tree t has seen the rows whose hash under its seed is at most its limit.
+
+    The nodes of all trees are in one array each, tree after tree; see `_tree_kernels` for what they hold.
+    """
+
+    ordered: Array  # (d,) whether the values of a feature have an order
+    seeds: Array  # (t,)
+    limits: Array  # (t,)
+    starts: Array  # (t + 1,) where the nodes of each tree begin
+    feature: Array
+    threshold: Array
+    missing_left: Array
+    left: Array
+
+    @classmethod
+    def of(cls, ordered: Array, seeds: Array, limits: Array, grown: Sequence[tuple[Array, ...]]) -> Trees:
+        """Of the nodes of every tree."""
+        starts = np.cumsum([0, *(len(nodes[0]) for nodes in grown)])
+        return cls(ordered, seeds, limits, starts, *(np.concatenate(part) for part in zip(*grown, strict=True)))
+
+    @cached_property
+    def digest(self) -> int:
+        """A number of 63 bits that tells these trees from all others."""
+        found = blake2b(digest_size=8)
+        for field in fields(self):
+            found.update(np.ascontiguousarray(getattr(self, field.name)).tobytes())
+        return int.from_bytes(found.digest()) >> 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trees) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return self.digest
+
+    def __getstate__(self) -> dict[str, Array]:  # what follows from the arrays does not travel
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees {self.digest:x} with {self.sizes.sum()} leaves>"
+
+    @property
+    def sizes(self) -> Array:
+        """The number of leaves of each tree (t,)."""
+        return (np.diff(self.starts) + 1) // 2
+
+    @cached_property
+    def features(self) -> LeafFeatures:
+        """The trees as features, and their leaves as categories."""
+        names = np.array([f"tree {t}" for t in range(len(self))], dtype=object)
+        leaves = tuple(np.arange(size) for size in self.sizes)
+        return LeafFeatures(len(self), names, leaves, trees=self.digest)
+
+    def leaves(self, Z: Array) -> Array:
+        """The leaf of every tree that each row (n, d) comes to: (n, t)."""
+        out = np.empty((len(Z), len(self)), dtype=np.int32)
+        nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
+        spread(lambda rows: kernels.walk(Z[rows], self.ordered, *nodes, out[rows]), _slices(len(Z)))
+        return out
+
+    def inside(self, keys: Array) -> Array:
+        """Whether each tree has seen the rows of some keys (n,): (n, t)."""
+        out = np.empty((len(keys), len(self)), dtype=bool)
+        spread(lambda rows: kernels.inside(keys[rows], self.seeds, self.limits, out[rows]), _slices(len(keys)))
+        return out
+
+
+def _slices(n: int) -> list[slice]:
+    return [slice(i, i + ROWS) for i in range(0, n, ROWS)]
