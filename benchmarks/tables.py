@@ -146,14 +146,53 @@ def run(names, folder, methods, seeds, kept):
             yield name, method, found
 
 
-def adult(folder, seeds, kept):
-    """The first table."""
+def adult(folder, seeds, kept, path=None):
+    """The first table, and its figure."""
     rows = list(run(["adult"], folder, on_adult, seeds, kept))
     base = next(np.mean([r["seconds"] for r in found]) for _, method, found in rows if "Boosting" in method)
     print(f"{'adult, ' + str(seeds) + ' splits':50} accuracy     AUC  log loss  time / boosting")
     for _, method, found in rows:
         error, loss, auc, seconds = (np.mean([r[k] for r in found]) for k in ("error", "log_loss", "auc", "seconds"))
         print(f"{method:50} {1 - error:8.4f} {auc:7.4f} {loss:9.4f} {seconds / base:16.2f}")
+    if path is not None:
+        figure(rows, path)
+
+
+SHORT = {  # names in the figure
+    "NaiveBayes": "NaiveBayes (one read)",
+    "NaiveBayes, calibrated": "NaiveBayes, calibrated",
+    "scikit-bayes MixedNB": "scikit-bayes MixedNB",
+    "scikit-learn imputer, one-hot, LogisticRegression": "impute, one-hot, logistic",
+    "scikit-learn HistGradientBoosting": "HistGradientBoosting",
+}
+
+
+def figure(rows, path):
+    """AUC and log loss on adult: the mean of the splits, and lines from the least to the greatest."""
+    import matplotlib.pyplot as plt
+
+    found = {method: results for _, method, results in rows if method in SHORT}
+    shown = [name for name in reversed(SHORT) if name in found]
+    fig, axes = plt.subplots(1, 2, figsize=(8.2, 2.7), sharey=True)
+    for ax, key, title in (
+        (axes[0], "auc", "AUC (more is better)"),
+        (axes[1], "log_loss", "log loss (less is better)"),
+    ):
+        for i, name in enumerate(shown):
+            values, colour = [r[key] for r in found[name]], "#1f6feb" if name.startswith("NaiveBayes") else "#8b949e"
+            ax.hlines(i, min(values), max(values), color=colour, lw=2)
+            ax.plot(np.mean(values), i, "o", color=colour, ms=8)
+            at = (np.mean(values), i)
+            ax.annotate(f"{np.mean(values):.3f}", at, (0, 7), textcoords="offset points", ha="center", fontsize=9)
+        ax.set_yticks(range(len(shown)), [SHORT[name] for name in shown])
+        ax.set(ylim=(-0.5, len(shown) - 0.3))
+        ax.set_title(title, loc="left", fontsize=11)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", alpha=0.3)
+        ax.margins(x=0.12)
+    fig.tight_layout()
+    fig.savefig(path, facecolor="white")
 
 
 def every(folder, seeds, kept):
@@ -187,9 +226,10 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SUFFICE_DATA", "../shared/data")))
     parser.add_argument("--seeds", type=int, default=None, help="splits; 5 on adult, 2 elsewhere")
     parser.add_argument("--keep", default=None, help="the file of results")
+    parser.add_argument("--figure", default=None, help="where to draw adult's table")
     given = parser.parse_args()
     kept = Kept(given.keep or f"bench-tables-{given.which}.json")
     if given.which == "adult":
-        adult(given.data, given.seeds or 5, kept)
+        adult(given.data, given.seeds or 5, kept, given.figure)
     else:
         every(given.data, given.seeds or 2, kept)

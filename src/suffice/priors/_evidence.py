@@ -1,7 +1,7 @@
 """Evidence: the probability of the sums under a prior, with the parameters integrated out.
 
 The strength of a prior that makes it greatest is the one that the data themselves speak for. It is looked for on a
-grid of powers of two: a few of them are one rounding error apart, so that merged sums lead to the very same strength.
+grid of powers of two, so that sums which differ by rounding only, as merged ones do, lead to the very same strength.
 """
 
 from __future__ import annotations
