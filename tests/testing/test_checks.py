@@ -9,7 +9,16 @@ import pytest
 
 from suffice.data import Batch, Memory
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, Newton, RiskCalibration
-from suffice.models import Attempt, Categorical, Curved, DiagonalGaussian, Natural, Softmax, Tabular
+from suffice.models import (
+    Attempt,
+    Categorical,
+    Curved,
+    DiagonalGaussian,
+    Natural,
+    Softmax,
+    Tabular,
+    TiedDiagonalGaussian,
+)
 from suffice.testing import Partitions, check_engine, check_learner, check_model
 from tests.strangers.averaged import AveragedCalibration
 
@@ -55,9 +64,18 @@ class Means(DiagonalGaussian):
 
 
 @dataclass(frozen=True, eq=False)
-class Unnormalised(DiagonalGaussian):
+class Unnormalised(TiedDiagonalGaussian):
     def log_density(self, X, theta):
         return super().log_density(X, theta) + 1.0
+
+    def log_density_without(self, X, Y, theta, s):
+        return super().log_density_without(X, Y, theta, s) + 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Remembering(Categorical):
+    def log_density_without(self, X, Y, theta, s):
+        return self.log_density(X, theta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +108,7 @@ class Elsewhere(DiagonalGaussian):
     [
         (Means(), "add up to those of all"),
         (Unnormalised(), "integrates to one"),
+        (Remembering(), "under the parameters of all other rows"),
         (Uphill(), "finite differences"),
         (Forgetful(), r"from_natural\(natural\(theta\)\) answers as theta"),
         (Doubtful(), "valid is true"),
