@@ -121,7 +121,7 @@ HOLES = pd.DataFrame(X, columns=["a", "b", "c"]).assign(b=np.nan)
 @pytest.mark.parametrize("model", [KernelMPM(), FSCL(5), RBF(5), LogisticRegression()], ids=lambda m: type(m).__name__)
 def test_columns_with_holes_are_called_by_name(model):
     who = type(model).__name__
-    said = f"Input X contains NaN, in column 'b': {who} takes no missing values. Impute them, .*use GaussianNB"
+    said = f"Input X contains NaN, in column 'b': {who} takes no missing values. Impute them, .*use NaiveBayes"
     with pytest.raises(ValueError, match=said):
         model.fit(HOLES, Y)
     with pytest.raises(ValueError, match=f"Input X contains infinity, in column 1: {who} takes finite numbers"):

@@ -102,11 +102,11 @@ class GaussianPrior(BaseEstimator):
         weights = or_else("evidence", NOT_NEGATIVE)
         check(self, mean_weight=weights, cov_weight=weights, kind=one_of("separate", "niw"))
         check(self, correlation=or_else("evidence", SHARE), total_share=POSITIVE)
+        mean, covariance = self._mean(seen), self._covariance(seen)
         if self.mean is not None and self.mean_weight == 0:
             raise ValueError(
                 "GaussianPrior: a mean counts for nothing with mean_weight=0: say how many rows it is worth"
             )
-        mean, covariance = self._mean(seen), self._covariance(seen)
         m1, m2, t = strongest(seen, mean, covariance, self.mean_weight, self.cov_weight, self.correlation)
         return GaussianPrior(m1, m2, mean, covariance(t), self.kind, t, self.total_share)
 
