@@ -18,7 +18,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.learners import ClosedForm
-from tests.zoo import normal_classes, ordinal
+from tests.oracles import normal_classes, ordinal
 
 pytestmark = pytest.mark.data
 

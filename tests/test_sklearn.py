@@ -36,7 +36,7 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
-from tests.zoo import Ratio
+from tests.oracles import Ratio
 
 KINDS = [
     NaiveBayes,

@@ -14,8 +14,8 @@ from suffice import (
     ScatterDiscriminant,
 )
 from suffice.learners import RiskCalibration
+from tests.oracles import Ratio
 from tests.samples import IRIS, loss
-from tests.zoo import Ratio
 
 PLANES = [
     FisherDiscriminant(),

@@ -27,9 +27,9 @@ from suffice.data import Memory
 from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import DegenerateError, FullGaussian, Moments, em, patterns
 from suffice.models.patterns import Entries, Patterns
+from tests.oracles import posterior
 from tests.samples import IRIS
 from tests.strangers.lazy import Lazy
-from tests.zoo import posterior
 
 QDA, LDA = QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis
 FLAT_MEANS = GaussianPrior(0.0, 8.0, covariance=2.0)

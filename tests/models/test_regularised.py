@@ -13,9 +13,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from suffice import GaussianPrior, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import FullGaussian, TiedFullGaussian
-from suffice.models.evidence import wishart_evidence
 from suffice.models.regularised import WEIGHTS, by_evidence, oas
-from tests.zoo import fitted, regularised_classes
+from suffice.priors import wishart_evidence
+from tests.oracles import fitted, regularised_classes
 
 SHRINKAGES = [None, 0.0, 0.3, 1.0, "oas", "evidence"]
 PRIORS = ["default", None, GaussianPrior(3, 7, covariance=2.0)]

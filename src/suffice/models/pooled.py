@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
-from scipy.special import gammaln
 
 from suffice._domain import CategoricalFeatures
 from suffice._labels import positions
@@ -16,6 +15,7 @@ from suffice.models._base import AnyStatistics
 from suffice.models._statistics import Statistics
 from suffice.models._tables import rows_of
 from suffice.models.categorical import Categorical, Counts
+from suffice.priors import table_evidence
 
 RARE = "(rare)"  # what the cell of pooled categories is called
 FEW = 20  # rows, below which nothing is taken for an identifier
@@ -108,7 +108,7 @@ class Informative(Pooled):
     """
 
     def pool(self, categories: Array, table: Array) -> Pool:
-        apart, alike = _log_evidence(table).sum(), _log_evidence(table.sum(axis=0, keepdims=True)).sum()
+        apart, alike = _log_evidence(table), _log_evidence(table.sum(axis=0, keepdims=True))
         if apart <= alike:
             return one_cell(categories, "")
         return Pool(categories, np.arange(len(categories)), "whether it is missing tells classes apart")
@@ -135,7 +135,7 @@ def _identifies(categories: Array, table: Array) -> bool:
     return bool(rows >= FEW and len(categories) > UNIQUE * rows)
 
 
-def _log_evidence(table: Array) -> Array:
-    """log p(table) of rows of counts (k, r), each under a Dirichlet prior of 1 a cell."""
-    r, n = table.shape[1], table.sum(axis=1)
-    return np.asarray(gammaln(r) - gammaln(r + n) + gammaln(1.0 + table).sum(axis=1))
+def _log_evidence(table: Array) -> float:
+    """log p(table) of the counts of one column (k, r), under a Dirichlet prior of 1 a cell."""
+    r = table.shape[1]
+    return float(table_evidence(table, np.full(r, 1.0 / r), np.zeros(r, dtype=int), float(r)).sum())

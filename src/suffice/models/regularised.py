@@ -10,9 +10,9 @@ import numpy as np
 from suffice._vector import Array
 from suffice.models._base import Penalised
 from suffice.models._statistics import Statistics
-from suffice.models.evidence import wishart_evidence
 from suffice.models.full import Full, FullGaussian, TiedFullGaussian, _FullGaussian, _TiedFullGaussian
 from suffice.models.moments import Moments, diagonal, ratio
+from suffice.priors import wishart_evidence
 
 WEIGHTS = np.geomspace(1e-2, 1e4, 121)  # of a diagonal prior, in rows a feature: where evidence is looked for
 

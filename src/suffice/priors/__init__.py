@@ -2,6 +2,7 @@
 
 from suffice.priors._classes import log_class_prior
 from suffice.priors._dirichlet import Dirichlet
+from suffice.priors._evidence import table_evidence, wishart_evidence
 from suffice.priors._gamma import GammaPrior
 from suffice.priors._gaussian import FLAT, GaussianPrior
 from suffice.priors._strength import Seen
@@ -28,5 +29,7 @@ __all__ = [
     "log_class_prior",
     "outweighed",
     "plain_prior",
+    "table_evidence",
     "table_prior",
+    "wishart_evidence",
 ]

@@ -45,11 +45,30 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
     return np.asarray(np.bincount(owner, cells) + (gammaln(weight) - gammaln(weight + rows)).sum(axis=0))
 
 
+def wishart_evidence(nu: Array, rows: Array, log_prior: Array, log_posterior: Array, d: int) -> Array:
+    """The log marginal likelihood of scatter matrices of `rows` degrees of freedom, up to what does not depend on Psi.
+
+        lmvgamma_d((nu + rows) / 2) - lmvgamma_d(nu / 2) + nu / 2 log|Psi| - (nu + rows) / 2 log|Psi + scatter|
+
+    for a covariance with the prior inverse-Wishart(nu, Psi), nu > d - 1. A class of n rows has n - 1 degrees of freedom
+    about its own mean. The arguments broadcast; `log_prior` is log|Psi|, `log_posterior` log|Psi + scatter|.
+
+    >>> wishart_evidence(3.0, 4.0, 0.0, np.log(2.0), 1).round(3)
+    np.float64(-1.104)
+
+    References
+    ----------
+    Gelman et al.: Bayesian Data Analysis, 3.6.
+    """
+    after = nu + rows
+    gammas = multigammaln(0.5 * after, d) - multigammaln(0.5 * nu, d)
+    return np.asarray(gammas + 0.5 * (nu * log_prior - after * log_posterior))
+
+
 def normal_evidence(weight: Array, spread: Array, rows: Array, log_det: Array) -> Array:
     """log p of squares about a known mean under cov ~ inverse-Wishart(m cov0, m + p + 1), whose mean is cov0.
 
-        lmvgamma_p((v + n)/2) - lmvgamma_p(v/2) + v/2 log|Psi| - (v + n)/2 log|Psi + scatter| - n p/2 log pi,
-        v = m + p + 1,  Psi = m cov0
+        wishart_evidence - n p/2 log pi,    nu = m + p + 1,  Psi = m cov0
 
     For p = 1 this is the inverse-gamma prior of a variance.
 
@@ -74,11 +93,9 @@ def normal_evidence(weight: Array, spread: Array, rows: Array, log_det: Array) -
     """
     p = spread.shape[-1]
     m = weight.reshape(-1, *[1] * rows.ndim)
-    v = m + (p + 1.0)
-    half = 0.5 * (v + rows)
-    gammas = multigammaln(half, p) - multigammaln(0.5 * v, p)
-    known = 0.5 * v * p * np.log(m) - 0.5 * rows * (log_det + p * np.log(np.pi))
-    return np.asarray(gammas + known - half * np.log(m[..., None] + spread).sum(axis=-1))
+    after = log_det + np.log(m[..., None] + spread).sum(axis=-1)
+    squares = wishart_evidence(m + (p + 1.0), rows, log_det + p * np.log(m), after, p)
+    return np.asarray(squares - 0.5 * rows * p * np.log(np.pi))
 
 
 def mean_evidence(weight: float, rows: Array, p: int) -> Array:
