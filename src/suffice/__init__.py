@@ -12,6 +12,7 @@ from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
 from suffice.priors import Dirichlet, GammaPrior, GaussianPrior
+from suffice.tabular import TabularClassifier
 from suffice.tangent import (
     DesignedDiscriminant,
     FisherDiscriminant,
@@ -51,4 +52,5 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "QuasiBayes",
     "ScatterDiscriminant",
+    "TabularClassifier",
 ]

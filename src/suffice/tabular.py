@@ -2,72 +2,170 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state
 
 from suffice._check import COUNT, check
+from suffice._columns import ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
-from suffice.encoders import Partitions
-from suffice.encoders.table import BINS, Table
+from suffice._notice import Notice, PoorFitWarning, emit
+from suffice.data import Data
+from suffice.encoders import Encoder, Partitions
+from suffice.encoders.columns import CATEGORY
+from suffice.encoders.table import BINS, DROP, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
+from suffice.learners import Observed
+from suffice.models import Binned, FullGaussian
+from suffice.models._blocks import AnyDensity
 from suffice.models.experts import Experts
-from suffice.models.full import FullGaussian
 from suffice.models.leaves import Leaves
+from suffice.models.pooled import Pooled
+from suffice.models.product import Product
 from suffice.priors import Dirichlet, GaussianPrior
 
-NORMAL, TREES = "normal", "trees"
+NORMAL, TREES = "normal", "trees"  # the experts
+LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 
 
 class TabularClassifier(ExpertClassifier):
-    """TODO."""
+    """The default answer for a table: numbers, dates, text, categories and truth values, with missing entries.
+
+        score_c(x) = w_0 log p(c) + w_1 log N(x; mean_c, cov_c) + w_2 sum_t log p(leaf_t(x) | c)
+
+    Two experts and the classes' shares are weighed: a normal density of the numeric columns by class (values clipped
+    at 6 standard deviations, missing ones at the mean), and tables over the leaves of random trees, which divide the
+    rows by all columns (missing entries and categories go their own ways). Both are closed forms of sums; the
+    strengths of their priors are chosen by their evidence, and the weights by the probability of the labels on rows
+    that were left out, which takes one more read. Probabilities are those of rows that were not learned, so they need
+    no calibration. The scores are no density.
+
+    Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are carried along then: fits add
+    up if they share them (`encoder=first.encoder_`), weights are stale (`stale_`) until `recalibrate`.
+    A forgotten row is out of all sums, exactly. The trees still know it: a tree was grown on at most 2,048 of the first
+    rows, and its thresholds lie between values of these. Fit anew where that matters.
+
+    A column that does not vary, and one that only numbers or names the rows, takes no part; `columns_` says which.
+
+    Parameters
+    ----------
+    columns : dict of column: kind, default=None
+        What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers. Columns of
+        an array go by their numbers.
+    n_trees : int, default=100
+        Trees.
+    encoder : encoder, default=None
+        Trees and clipping of another fit, its `encoder_`; None grows trees on the first rows.
+    weights : dict of expert: float, default=None
+        Weights of "classes", "normal" and "trees"; None learns them.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form, with weights learned: `ExpertWeights()`.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+    random_state : int, RandomState or None, default=None
+        Draws the trees; an int makes the result repeatable.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    weights_ : dict
+        How much each expert counts.
+    columns_ : Columns
+        What became of every column; it prints as a table.
+    encoder_ : encoder
+        The trees and the clipping, for fits that are to be merged.
+    stale_ : bool
+        Whether rows have come or gone since the weights were learned.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [23, 31, None, 58, 44, 61], "job": ["cook", "clerk", "clerk", None, "cook", "clerk"]})
+    >>> model = TabularClassifier(random_state=0).fit(X, ["no", "no", "no", "yes", "yes", "yes"])
+    >>> model.predict(pd.DataFrame({"age": [25.0, 60.0], "job": [None, "clerk"]}))
+    array(['no', 'yes'], dtype='<U3')
+
+    References
+    ----------
+    Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
+    """
 
     def __init__(
         self,
         columns: Any = None,
         n_trees: int = 100,
+        encoder: Any = None,
         weights: Any = None,
         learner: Any = None,
         class_prior: Any = None,
         class_weight: Any = None,
         random_state: Any = None,
-        extra: Any = None,
     ) -> None:
         self.columns = columns
         self.n_trees = n_trees
+        self.encoder = encoder
         self.weights = weights
         self.learner = learner
         self.class_prior = class_prior
         self.class_weight = class_weight
         self.random_state = random_state
-        self.extra = extra
 
     def _model(self) -> Experts:
         check(self, n_trees=COUNT)
-        extra = self.extra or {}
-        table = Table.of(self.columns, BINS, False, type(self).__name__)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        trees = Partitions(AsRead(), n=self.n_trees, seed=seed, marks=True, **extra.get("trees", {}))
-        views = ((NORMAL, Clip(extra.get("limit", 6.0))), (TREES, trees))
         tables = Dirichlet("evidence", base="marginal")
-        normal = GaussianPrior(
-            mean_weight=0.0, cov_weight="evidence", covariance="within", correlation="evidence", total_share=1e-3
-        )
-        parts: dict[str, Any] = {NORMAL: FullGaussian(normal), TREES: Leaves(tables)}
-        if extra.get("tables"):
-            from suffice.models import Binned
-            from suffice.models.pooled import Pooled
+        normal = GaussianPrior(0.0, "evidence", covariance="within", correlation="evidence", total_share=1e-3)
+        parts: dict[str, AnyDensity] = {NORMAL: FullGaussian(normal), TREES: Leaves(tables)}
+        return Experts(parts, class_prior=self.class_prior, encoder=self._views())
 
-            b = Binned(tables, n_bins=extra["tables"])
-            parts |= {
-                "bins": b,
-                "bins, kept": b,
-                "category": Pooled(tables, min_frequency=2.0),
-                "category, kept": Pooled(tables, min_frequency=2.0),
-            }
-        encoder = Views(table, views, table=bool(extra.get("tables")))
-        return Experts(parts, class_prior=self.class_prior, encoder=encoder)
+    def _views(self) -> Views:
+        """The encoder, given or to be prepared."""
+        if self.encoder is None:
+            table = Table.of(self.columns, BINS, False, type(self).__name__)
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            trees = Partitions(AsRead(), n=self.n_trees, seed=seed, marks=True)
+            return Views(table, ((NORMAL, Clip()), (TREES, trees)), table=False)
+        if not isinstance(self.encoder, Views) or not self.encoder.ready:
+            raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
+        return self.encoder
+
+    def _prepare(self, data: Data) -> Encoder:
+        """Trees and clipping, of the columns that say anything."""
+        views = self._views()
+        if views.ready:
+            return views
+        table = views.inner.prepare(data)
+        rows = data.map(table).persist()
+        said = _account(table, rows)
+        silent = [j for j, words in enumerate(said) if words.startswith(LEFT_OUT)]
+        if len(silent) == len(said):
+            self._silent: dict[int, str] = {}
+            who = f"{type(self).__name__}: no column tells rows apart"
+            emit([Notice(f"{who}; say in `columns` what to read them as", PoorFitWarning)])
+        else:
+            self._silent = {j: said[j] for j in silent}
+            table = table.without(silent)
+        return Views(table, views.views, views.table).prepare(data)
+
+    @property
+    def encoder_(self) -> Encoder:
+        """The trees and the clipping."""
+        return cast(Views, self._fit_result().model.encoder)
+
+    @property
+    def columns_(self) -> Columns:
+        """What became of every column; it prints as a table."""
+        views = cast(Views, self.encoder_)
+        clipped = set(views.view(NORMAL).at.tolist()) if NORMAL in dict(views.views) else set()
+        notes = []
+        for j, role in enumerate(views.inner.roles or ()):
+            said = "trees and a normal density" if j in clipped else "trees"
+            if role.kind == DROP:
+                said = getattr(self, "_silent", {}).get(j, f"{LEFT_OUT}, as `columns` says")
+            notes.append(ColumnNote(role.name, role.holds, role.kind, said))
+        return Columns(notes)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -75,3 +173,12 @@ class TabularClassifier(ExpertClassifier):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _account(table: Table, rows: Data) -> tuple[str, ...]:
+    """What tables would make of each column: whether it varies, and whether it only numbers or names the rows."""
+    bins, words = Binned(), Pooled()
+    kept = {BINS + KEPT: Binned(identifiers=False), CATEGORY + KEPT: Pooled(identifiers=False)}
+    model = Product.of({BINS: bins, CATEGORY: words, **kept}, encoder=table)
+    s = rows.sum(Observed(model))
+    return model.resolve(s).account(s)

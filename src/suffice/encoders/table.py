@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -149,6 +149,12 @@ class Table(Encoder):
             f"{self.who}: `columns` speaks of {show(name)}, which the table does not have; its columns are "
             f"{show_all(keys)}"
         )
+
+    def without(self, columns: Iterable[int]) -> Self:
+        """The same, prepared as it is, without some columns, by their numbers."""
+        gone = set(columns)
+        roles = (role._replace(kind=DROP) if j in gone else role for j, role in enumerate(self.roles or ()))
+        return replace(self, roles=tuple(roles))
 
     def _role(self, key: Any, given: str | None, kind: str, holds: str) -> Role:
         return Role(key, given or (self.numeric if kind == NUMBER else CATEGORY), holds, given is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -156,7 +156,16 @@ class _SpreadAbout:
             return _Spread(at, w.sum(axis=0), (w * gap).sum(axis=0), (w * gap * gap).sum(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
+class Range(NamedTuple):
+    """Of a numeric column: its number in the table and among the numeric ones, its mean and standard deviation."""
+
+    at: int
+    of: int
+    centre: float
+    spread: float
+
+
+@dataclass(frozen=True)
 class Clip(Encoder):
     """The numeric columns of a table that vary, without far-away values or gaps: fit for a normal density.
 
@@ -166,13 +175,10 @@ class Clip(Encoder):
     """
 
     limit: float = 6.0
-    at: Array = field(default_factory=lambda: np.empty(0, dtype=int))  # (m,) the columns
-    of: Array = field(default_factory=lambda: np.empty(0, dtype=int))  # (m,) where these stand among the numeric ones
-    centre: Array | None = None  # (m,)
-    spread: Array | None = None  # (m,)
+    ranges: tuple[Range, ...] | None = None  # once prepared
 
     def prepare(self, data: Data) -> Self:
-        if self.centre is not None:
+        if self.ranges is not None:
             return self
         with np.errstate(over="ignore", invalid="ignore"):
             rough = data.sum(_SpreadAbout())
@@ -180,33 +186,35 @@ class Clip(Encoder):
             exact = data.sum(_SpreadAbout(about))
             centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
             use = np.flatnonzero((spread > abs(centre) * ROUNDING) & (spread < HUGE) & np.isfinite(centre))
-        return replace(self, at=exact.at[use], of=use, centre=centre[use], spread=spread[use])
+        found = zip(*(values.tolist() for values in (exact.at[use], use, centre[use], spread[use])), strict=True)
+        return replace(self, ranges=tuple(Range(*one) for one in found))
+
+    @property
+    def at(self) -> Array:
+        """The columns (m,)."""
+        return np.array([one.at for one in self.ranges or ()], dtype=int)
 
     @property
     def useful(self) -> bool:
         """Whether there are columns to clip."""
-        return bool(len(self.at))
+        return bool(self.ranges)
 
     def check(self, other: Encoder) -> None:
-        same = isinstance(other, Clip) and self.limit == other.limit and np.array_equal(self.at, other.at)
-        if not same or not np.array_equal(self._range(), cast(Clip, other)._range()):
+        if self != other:
             raise ValueError(
                 "far-away values were cut off in different ways, which do not add up: let both use the encoder that "
                 "the first rows have prepared"
             )
-
-    def _range(self) -> Array:
-        return np.array([self.centre, self.spread])
 
     def __call__(self, X: Any) -> Encoded:
         """The rows of a table, encoded, as clipped numbers (n, m)."""
         return self.encode(X)
 
     def encode(self, X: Any) -> Encoded:
-        if self.centre is None or self.spread is None:
+        if not self.ranges:
             raise ValueError("values are clipped once the encoder is prepared: prepare it first")
+        _, of, centre, spread = (np.array(part) for part in zip(*self.ranges, strict=True))
         x, _, names = numbers(X)
-        x = x[:, self.of]
-        reach = self.limit * self.spread
-        clipped = np.clip(np.where(np.isnan(x), self.centre, x), self.centre - reach, self.centre + reach)
-        return Encoded(Features(len(self.at), None if names is None else names[self.of]), clipped)
+        reach = self.limit * spread
+        clipped = np.clip(np.where(np.isnan(x[:, of]), centre, x[:, of]), centre - reach, centre + reach)
+        return Encoded(Features(len(of), None if names is None else names[of]), clipped)
