@@ -2,6 +2,7 @@
 
 from suffice.models._base import (
     Ability,
+    Additive,
     AnyModel,
     AnyStatistics,
     Attempt,
@@ -39,6 +40,7 @@ from suffice.models.totals import Totals
 
 __all__ = [
     "Ability",
+    "Additive",
     "AnyModel",
     "AnyStatistics",
     "Attempt",
