@@ -31,6 +31,7 @@ from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
 from suffice.models.multinomial import Multinomial, Words
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
+from suffice.models.nested import Nested
 from suffice.models.patterns import Patterns
 from suffice.models.planes import TangentPlane
 from suffice.models.poisson import Poisson
@@ -65,6 +66,7 @@ __all__ = [
     "Moments",
     "Multinomial",
     "Natural",
+    "Nested",
     "Patterns",
     "Penalised",
     "Poisson",
