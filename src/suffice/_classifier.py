@@ -133,7 +133,8 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             first = not hasattr(self, "statistics_")
             self._declared = np.empty(0) if first else self._declared
-            s = self._sum(X, y, sample_weight, reset=first)
+            data = self._encoded(X, y, sample_weight, reset=first)
+            s = data.sum(Observed(self._prepared()))
             if classes is not None:
                 declared = np.unique(classes)
                 together = unite(declared, s.domain.classes, "class labels")
@@ -143,9 +144,13 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
                 self._declared = declared
                 s = s.with_classes(together)
             self._adopt((s if first else self.statistics_.decayed(decay, self._declared) + s).settled())
+            self._take_in(data)
             if isinstance(X, Data):
                 self._take_names()
             return self
+
+    def _take_in(self, data: Data) -> None:
+        """What is learned of further rows besides their sums: mostly nothing."""
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
@@ -181,7 +186,8 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         with all_or_nothing(self):
-            left = self.statistics_.without(self._sum(X, y, sample_weight, reset=False))
+            gone = self._encoded(X, y, sample_weight, reset=False).sum(Observed(self._prepared()))
+            left = self.statistics_.without(gone)
             left = left.with_classes(unite(left.domain.classes, self._declared)).settled(anew=True)
             self._adopt(left, None if self._learned is None else self._close(left))
             if self._learned is not None:
@@ -210,12 +216,11 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
 
     def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
         """Parameters from statistics; with the data that they were summed from, these may be read again."""
-
-        def weighted(s: Statistics[Any]) -> Statistics[Any]:
-            return s.by_class(self._class_weights(s)) if self._weighs_classes() else s
-
-        again = () if data is None else (lambda f: weighted(data.sum(f)),)
-        fit: Fit = self._learner().close(self._prepared(), weighted(s), *again)
+        if self._weighs_classes():
+            weights = self._class_weights(s)
+            data = None if data is None else data.map(labels=Reweigh(s.domain.classes, weights))
+            s = s.by_class(weights)
+        fit: Fit = self._learner().close(self._prepared(), s, *(() if data is None else (data,)))
         return fit
 
     def _fit_result(self) -> Fit:
@@ -245,11 +250,10 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
 
     # Reading
 
-    def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Statistics[Any]:
-        """S(X, Y) of some input."""
+    def _encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
+        """Input as a data set of encoded rows."""
         read = self._read(X, y, sample_weight, reset)
-        model, data = begin(self._prepared(), read)
-        return data.sum(Observed(model))
+        return begin(self._prepared(), read)[1]
 
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
         """Input as a data set."""

@@ -18,6 +18,7 @@ from suffice._vector import Array
 from suffice.data import Data
 from suffice.data.memory import by_rows, row_slices
 from suffice.models import AnyStatistics, Removable
+from suffice.models._base import Weighable
 
 MORE = 1e-9  # share by which a weight may be above that of its class, by rounding
 ELSE = "use suffice.model_selection.cross_validate"
@@ -28,7 +29,7 @@ def _leaves_out(estimator: Leaving) -> bool:
     name, learner = type(estimator).__name__, estimator._learner()
     if not hasattr(learner, "close"):
         raise AttributeError(f"a row cannot be taken out of what {type(learner).__name__} learns: {ELSE}")
-    if not isinstance(estimator._model(), Removable):
+    if not isinstance(estimator._model(), Removable | Weighable):
         raise AttributeError(
             f"this {name} has no leave-one-out probabilities from its sums (tables and normal densities without "
             f"shrinkage or tying have them): {ELSE}"

@@ -49,6 +49,14 @@ class Data(ABC):
         """The same rows with a function applied to their features, their labels or both."""
         return Changed(self, Both(features, labels), features)
 
+    def changed(self, change: Change) -> Data:
+        """The same rows after a change of each batch, to features that are an array; rows may be left out."""
+        return Changed(self, change)
+
+    def sample(self, share: float, seed: int = 0) -> Data:
+        """About so large a share of the rows, those of smallest hash: the same ones in any order; for encoded rows."""
+        return Changed(self, Between(0.0, share, seed))
+
     def resample(self, seed: int) -> Data:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own; for encoded rows."""
         return Changed(self, Drawn(seed))

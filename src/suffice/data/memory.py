@@ -20,7 +20,7 @@ from suffice._domain import Encoded, Rows
 from suffice._labels import OneHot
 from suffice._threads import few_threads
 from suffice._vector import Array
-from suffice.data._base import Batch, Data, R
+from suffice.data._base import Batch, Between, Change, Data, R
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
 
@@ -87,6 +87,20 @@ class Memory(Data):
         """The same rows with a function applied, once, to their features, their labels or both."""
         X = self.X if features is None else features(self.X)
         return Memory(X, self.Y if labels is None else labels(self._labels()), batch_size=self.batch_size)
+
+    def changed(self, change: Change) -> Memory:
+        """The same rows after a change of each batch, made once."""
+        Y = self._labels()
+        slices = row_slices(self.X, self.batch_size)
+        with few_threads(_width(self.X)):
+            batches = [change(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in slices]
+        codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
+        return Memory(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
+
+    def sample(self, share: float, seed: int = 0) -> Memory:
+        """About so large a share of the rows, those of smallest hash: the same ones in any order."""
+        some = Between(0.0, share, seed)(Batch(self.X, self._labels()))
+        return Memory(some.X, some.Y, batch_size=self.batch_size)
 
     def resample(self, seed: int) -> Memory:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own."""

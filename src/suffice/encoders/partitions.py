@@ -41,6 +41,9 @@ class Partitions(Encoder):
         Whether splits are chosen by the labels; if not, the first is taken, and the trees have seen no label.
     seed : int
         Draws the rows and the splits.
+    marks : bool
+        Whether a leaf v of a tree that was grown on the row itself is given as -1 - v: so a model that leaves rows
+        out can tell which trees have not seen them.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Partitions(Encoder):
     min_split: float = 6.0
     labels: bool = True
     seed: int = 0
+    marks: bool = False
     trees: Trees | None = None  # once prepared
     columns: Features | None = field(default=None, compare=False, repr=False)
 
@@ -99,8 +103,8 @@ class Partitions(Encoder):
         return X if isinstance(X, Encoded) and isinstance(X.features, LeafFeatures) else self.encode(X)
 
     def encode(self, X: Any) -> Encoded:
-        grown = self._grown()
-        return Encoded(grown.features, grown.leaves(self.rows(X).Z))
+        grown, rows = self._grown(), self.rows(X)
+        return Encoded(grown.features, grown.marked(rows.Z, rows.keys) if self.marks else grown.leaves(rows.Z))
 
     def inside(self, X: Any) -> Array:
         """Whether each tree was grown on rows equal to these: (n, t). A row is scored honestly by the others."""

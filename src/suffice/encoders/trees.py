@@ -20,7 +20,10 @@ ROWS = 8192  # that a thread takes at a time
 
 @dataclass(frozen=True, eq=False)
 class LeafFeatures(CategoricalFeatures):
-    """The leaves of trees as categories; those of equal trees are the same without comparing any."""
+    """The leaves of trees as categories; those of equal trees are the same without comparing any.
+
+    A leaf v of a tree that was grown on the row itself may be marked: -1 - v.
+    """
 
     closed: ClassVar[bool] = True
 
@@ -38,8 +41,16 @@ class LeafFeatures(CategoricalFeatures):
         return self
 
     def read(self, X: Encoded) -> Array:
+        """Leaves (n, t) without marks."""
+        return np.asarray(X.values ^ (self.marked(X) >> 31))  # all bits of a negative number are turned over
+
+    def marked(self, X: Encoded) -> Array:
+        """Leaves (n, t), those of a tree that has seen the row as -1 - leaf."""
         self.check(X.features)
         return X.values
+
+    def identity(self, values: Array) -> Array:
+        return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,6 +116,10 @@ class Trees:
         nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
         spread(lambda rows: kernels.walk(Z[rows], self.ordered, *nodes, out[rows]), _slices(len(Z)))
         return out
+
+    def marked(self, Z: Array, keys: Array) -> Array:
+        """`leaves`, as -1 - leaf where the tree has seen the row."""
+        return np.asarray(self.leaves(Z) ^ -self.inside(keys).astype(np.int32))
 
     def inside(self, keys: Array) -> Array:
         """Whether each tree has seen the rows of some keys (n,): (n, t)."""

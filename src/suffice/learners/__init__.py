@@ -20,6 +20,7 @@ from suffice.learners.closed_form import ClosedForm
 from suffice.learners.frequency import DiscriminativeFrequency
 from suffice.learners.gradient import GradientDescent
 from suffice.learners.newton import Newton
+from suffice.learners.weights import ExpertWeights, StaleWarning
 
 __all__ = [
     "TM",
@@ -28,6 +29,7 @@ __all__ = [
     "Course",
     "DiscriminativeFrequency",
     "Evaluate",
+    "ExpertWeights",
     "Fit",
     "GradientDescent",
     "Iterate",
@@ -40,6 +42,7 @@ __all__ = [
     "Problem",
     "Rate",
     "RiskCalibration",
+    "StaleWarning",
     "Views",
     "Watch",
     "begin",

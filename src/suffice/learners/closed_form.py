@@ -5,7 +5,6 @@ from __future__ import annotations
 from suffice.data import Data
 from suffice.learners._base import Fit, Learner, Observed, begin
 from suffice.models import AnyModel, AnyStatistics
-from suffice.models._base import Read
 
 
 class ClosedForm(Learner):
@@ -27,12 +26,12 @@ class ClosedForm(Learner):
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
         model, data = begin(model, data)
-        return self.close(model, data.sum(Observed(model)), data.sum)
+        return self.close(model, data.sum(Observed(model)), data)
 
-    def close(self, model: AnyModel, s: AnyStatistics, read: Read | None = None) -> Fit:
-        """The parameters that statistics S(X, Y) already summed lead to; `read` sums over the rows once more."""
+    def close(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
+        """The parameters that statistics S(X, Y) lead to; their rows, if given, may be read again."""
         resolved = model.resolve(s)
-        worked = resolved.restrict(s) if read is None else resolved.revisit(s, read)
+        worked = resolved.restrict(s) if data is None else resolved.revisit(s, data.sum)
         values, settled = worked.sums.course()
         return Fit(
             resolved,

@@ -153,35 +153,13 @@ class Model(ABC, Generic[B, T]):
 
 
 @dataclass(frozen=True, eq=False)
-class Density(Model[B, D]):
-    """A model of p(x | y): it writes `log_density`, and log p(x, y) = log p(y) + log p(x | y) is inherited.
+class Classed(Model[B, D]):
+    """A model with class probabilities p(y): given, or the classes' shares of the mass.
 
     Its parameters have log p(y) as `class_log_prob` (k,).
     """
 
     class_prior: ClassPrior = field(default=None, kw_only=True)
-
-    def of_columns(self, features: Features, at: Array, names: Array) -> Self:  # noqa: ARG002 - most have no such setting
-        """The model of some columns (m,) of a table, which settings by column can speak of by names or numbers."""
-        return self
-
-    @abstractmethod
-    def log_density(self, X: Encoded, theta: D) -> Array:
-        """log p(x | y) for every class (n, k)."""
-
-    def support(self) -> Encoded | None:
-        """A row for each value of a resolved model's only column, over which p(x | y) sums to one; None: all numbers.
-
-        Over all numbers it integrates to one.
-        """
-        return None
-
-    def log_joint(self, X: Encoded, theta: D) -> Array:
-        return self.log_joint_density(X, theta)
-
-    def log_joint_density(self, X: Encoded, theta: D) -> Array:
-        """log p(x, y) for every class (n, k), with every term: its exponential integrates to one."""
-        return theta.class_log_prob + self.log_density(X, theta)
 
     @property
     def classes_given(self) -> bool:
@@ -203,6 +181,37 @@ class Density(Model[B, D]):
         """log p(Y) under theta of data with the statistics `target`; `best` is theta(target)."""
         seen = np.isfinite(best.class_log_prob)
         return float(target.mass.sum() * np.exp(best.class_log_prob[seen]) @ theta.class_log_prob[seen])
+
+
+@dataclass(frozen=True, eq=False)
+class Density(Classed[B, D]):
+    """A model of p(x | y): it writes `log_density`, and log p(x, y) = log p(y) + log p(x | y) is inherited."""
+
+    def of_columns(self, features: Features, at: Array, names: Array) -> Self:  # noqa: ARG002 - most have no such setting
+        """The model of some columns (m,) of a table, which settings by column can speak of by names or numbers."""
+        return self
+
+    @abstractmethod
+    def log_density(self, X: Encoded, theta: D) -> Array:
+        """log p(x | y) for every class (n, k)."""
+
+    def voices(self, width: int) -> int:  # noqa: ARG002 - most are one
+        """How many overlapping densities of the same columns this one is the product of, on so many features."""
+        return 1
+
+    def support(self) -> Encoded | None:
+        """A row for each value of a resolved model's only column, over which p(x | y) sums to one; None: all numbers.
+
+        Over all numbers it integrates to one.
+        """
+        return None
+
+    def log_joint(self, X: Encoded, theta: D) -> Array:
+        return self.log_joint_density(X, theta)
+
+    def log_joint_density(self, X: Encoded, theta: D) -> Array:
+        """log p(x, y) for every class (n, k), with every term: its exponential integrates to one."""
+        return theta.class_log_prob + self.log_density(X, theta)
 
 
 AnyModel: TypeAlias = Model[Any, Any]
@@ -318,6 +327,34 @@ class Additive(Ability, Generic[B, D]):
     @abstractmethod
     def tempered(self, theta: D, weight: Array) -> D:
         """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
+
+
+class Weighable(Ability, Generic[B, D]):
+    """Has scores that are a weighted sum of what several experts say, each of which can leave a row out."""
+
+    words = "experts to weigh (TabularClassifier and AdditiveTables have them)"
+
+    weights: Mapping[str, float] | None  # by expert
+
+    @abstractmethod
+    def experts(self) -> list[str]:
+        """What each weight is the weight of, once resolved (m,)."""
+
+    @abstractmethod
+    def first_weights(self) -> Array:
+        """Weights to begin with (m,), above zero."""
+
+    @abstractmethod
+    def weighed(self, weights: Mapping[str, float] | None) -> Self:
+        """The model with other weights."""
+
+    @abstractmethod
+    def scores_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
+        """What every expert says of each row and class (n, k, m), by the parameters of all other rows."""
+
+    @abstractmethod
+    def log_joint_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
+        """The scores of each row (n, k), by the parameters of all other rows."""
 
 
 class Tabular(Ability):

@@ -2,65 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded, Features
+from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
-from suffice._notice import Notice
 from suffice._vector import Array, Vector
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
-from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
-from suffice.models._statistics import Statistics, Sums
+from suffice.models._base import Density, Joint, Natural, Removable, Tabular
+from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models._statistics import Statistics
 from suffice.models.natural import project_log
-
-AnyDensity = Density[Any, Any]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Parts(Sums):
-    """The sums of every block, by its name."""
-
-    parts: Mapping[str, Any]
-
-    def each(self, f: Callable[[str, Any], Any]) -> Self:
-        """f of the name and the sums of every block."""
-        return replace(self, parts={name: f(name, part) for name, part in self.parts.items()})
-
-    def onto(self, old: Domain, new: Domain) -> Self:
-        return self.each(lambda name, part: part.onto(domain_of(old, name), domain_of(new, name)))
-
-    def regroup(self, group: Array, size: int) -> Self:
-        return self.each(lambda _, part: part.regroup(group, size))
-
-    def less(self, gone: Self) -> Self:
-        return self.each(lambda name, part: part.less(gone.parts[name]))
-
-    def settled(self, anew: bool = False) -> Self:
-        return self.each(lambda _, part: part.settled(anew))
-
-    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
-        return next(filter(None, whys), None)
-
-    def pruned(self, features: Features) -> tuple[Features, Self]:
-        blocks = cast(BlockFeatures, features)
-        each = {name: part.pruned(blocks.part(name)) for name, part in self.parts.items()}
-        left = blocks.with_parts({name: kept for name, (kept, _) in each.items()})
-        return left, replace(self, parts={name: sums for name, (_, sums) in each.items()})
-
-
-@dataclass(frozen=True, eq=False)
-class Factors:
-    """Parameters: log p(y) (k,), and those of every block."""
-
-    domain: Domain
-    class_log_prob: Array
-    parts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,13 +28,11 @@ class NaturalFactors(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Density[Parts, Factors]):
+class Product(Blocks, Density[Parts, Factors]):
     """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
 
     A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
     """
-
-    parts: Mapping[str, AnyDensity]  # models of p(x_b | y); p(y) is the product's alone
 
     @classmethod
     def of(cls, parts: Mapping[str, AnyDensity], **settings: Any) -> Product:
@@ -86,38 +40,6 @@ class Product(Density[Parts, Factors]):
         blocks = {name: replace(model, class_prior="uniform") for name, model in parts.items()}
         shared = {need for need in ABILITIES if all(isinstance(model, need) for model in blocks.values())}
         return next(kind for kind in KINDS if not (ABILITIES - shared) & set(kind.__mro__))(blocks, **settings)
-
-    def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
-        """The blocks that have columns."""
-        blocks = cast(BlockFeatures, features)
-        return ((name, self.parts[name]) for name in blocks.parts)
-
-    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Parts:
-        each = self.present(domain.features)
-        return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
-
-    def resolve(self, s: Statistics[Parts]) -> Self:
-        blocks = cast(BlockFeatures, s.domain.features)
-        parts = {name: self._of_block(name, blocks).resolve(part(s, name)) for name in blocks.parts}
-        known = {name: model.domain.features for name, model in parts.items() if model.domain is not None}
-        return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
-
-    def _of_block(self, name: str, blocks: BlockFeatures) -> AnyDensity:
-        names, model = blocks.part(name).names, self.parts[name]
-        return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
-
-    def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
-        each = {name: model.restrict(part(s, name)) for name, model in self.present(s.domain.features)}
-        features = {name: one.domain.features for name, one in each.items()}
-        domain = replace(s.domain, features=cast(BlockFeatures, s.domain.features).with_parts(features))
-        return Statistics(domain, s.mass, Parts({name: one.sums for name, one in each.items()}))
-
-    def attempt(self, s: Statistics[Parts]) -> Attempt[Parts, Factors]:
-        got = {name: model.attempt(part(s, name)) for name, model in self.present(s.domain.features)}
-        mass = reduce(np.logical_and, (one.valid.mass for one in got.values()))
-        valid = replace(s, mass=mass, sums=Parts({name: one.valid.sums for name, one in got.items()}))
-        theta = Factors(s.domain, self.class_log_prob(s), {name: one.parameters for name, one in got.items()})
-        return Attempt(theta, valid, next((one.problem for one in got.values() if one.problem), None))
 
     def log_density(self, X: Encoded, theta: Factors) -> Array:
         each = self.present(theta.domain.features)
@@ -132,21 +54,6 @@ class Product(Density[Parts, Factors]):
             return None
         features = cast(BlockFeatures, self.domain.features).with_parts({name: rows.features})
         return Encoded(features, cast(Any, BlockValues({name: rows.values})))
-
-    @property
-    def called(self) -> str:
-        return str(getattr(self.encoder, "who", "a product"))
-
-    def account(self, s: AnyStatistics) -> tuple[str, ...]:
-        words: list[list[str]] = [[] for _ in range(s.domain.width)]
-        blocks = cast(BlockFeatures, s.domain.features)
-        for name, model in self.present(blocks):
-            for j, said in zip(blocks.at[name], model.account(part(s, name)), strict=True):
-                words[j] += [said] * bool(said)
-        return tuple("; ".join(said) for said in words)
-
-    def remarks(self) -> tuple[Notice, ...]:
-        return tuple(notice for model in self.parts.values() for notice in model.remarks())
 
 
 class JointProduct(Product, Joint[Parts, Factors]):
@@ -224,13 +131,3 @@ KINDS: tuple[type[Product], ...] = (  # those of most abilities first
     RemovableProduct,
     Product,
 )
-
-
-def domain_of(domain: Domain, name: str) -> Domain:
-    """The domain of a block."""
-    return Domain(domain.classes, cast(BlockFeatures, domain.features).part(name))
-
-
-def part(s: Statistics[Any], name: str) -> Statistics[Any]:
-    """The statistics of a block."""
-    return Statistics(domain_of(s.domain, name), s.mass, s.sums.parts[name])

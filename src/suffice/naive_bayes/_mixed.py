@@ -15,10 +15,11 @@ from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import ABSENT, BINS, DROP, GAUSSIAN, KEPT, Role, Table
 from suffice.learners import Fit
 from suffice.models import Binned, DiagonalGaussian
+from suffice.models._blocks import AnyDensity
 from suffice.models.cells import AT_LEAST_TWO
 from suffice.models.cuts import STRATEGIES
 from suffice.models.pooled import Informative, Pooled
-from suffice.models.product import AnyDensity, Product
+from suffice.models.product import Product
 from suffice.priors import gaussian_prior, table_prior
 
 

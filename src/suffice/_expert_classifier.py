@@ -1,0 +1,97 @@
+"""What classifiers whose experts are weighed share: weights are carried along, and learned anew from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self, cast
+
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._check import is_number
+from suffice._classifier import Classifier
+from suffice._notice import Notice
+from suffice._refit import all_or_nothing
+from suffice.data import Data
+from suffice.learners import ExpertWeights, Fit, Learner, StaleWarning
+from suffice.models import Statistics
+from suffice.models.experts import Experts
+
+STALE = (
+    "rows have come or gone since the weights of the experts were learned: these were carried along. "
+    "recalibrate(X, y) learns them anew, of rows that count now; with weights= given, none are learned"
+)
+
+
+class ExpertClassifier(Classifier):
+    """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
+
+    weights: Any
+
+    _carried: Mapping[str, float] | None  # the weights that were learned last
+
+    def _prepared(self) -> Experts:
+        model = cast(Experts, super()._prepared())
+        known = self._given() if self._given() is not None else getattr(self, "_carried", None)
+        return model.weighed(known)
+
+    def _given(self) -> Mapping[str, float] | None:
+        given = self.weights
+        if given is None:
+            return None
+        if not isinstance(given, Mapping) or not all(is_number(w) and w >= 0 for w in given.values()):
+            who = type(self).__name__
+            raise ValueError(f"{who}: weights must be None or a dict of expert: number of at least 0, got {given!r}")
+        return given
+
+    def _default_learner(self) -> Learner:
+        return ExpertWeights()
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
+        if reset:
+            self._carried = None
+        return super()._read(X, y, sample_weight, reset)
+
+    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+        if learned is not None:
+            self._carried = cast(Experts, learned.model).weights
+        return super()._adopt(s, learned)
+
+    def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
+        fit = super()._close(s, data)
+        if data is not None or self.weights is not None:
+            return fit
+        return replace(fit, warnings=(*fit.warnings, Notice(f"{type(self).__name__}: {STALE}", StaleWarning)))
+
+    def _take_in(self, data: Data) -> None:
+        """The first rows that have two classes weigh the experts."""
+        if self.weights is None and self._carried is None and len(self.statistics_.domain.classes) > 1:
+            self._adopt(self.statistics_, self._close(self.statistics_, data))
+            self._say(self._fit_result())
+
+    def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the weights of the experts anew, of rows that count now; everything else stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows among those that were learned, as in `fit`: all, or a sample of them.
+        """
+        check_is_fitted(self)
+        with all_or_nothing(self):
+            data = self._encoded(X, y, sample_weight, reset=False)
+            self._carried = None
+            self._adopt(self.statistics_, self._close(self.statistics_, data))
+            self._say(self._fit_result())
+        return self
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """How much each expert counts, by its name; "classes" is log p(y)."""
+        model = cast(Experts, self._fit_result().model)
+        return dict(model.weights or zip(model.experts(), model.first_weights().tolist(), strict=True))
+
+    @property
+    def stale_(self) -> bool:
+        """Whether rows have come or gone since the weights were learned."""
+        return any(notice.category is StaleWarning for notice in self._fit_result().warnings)

@@ -1,0 +1,212 @@
+"""The same rows in several views: blocks of a table, and further blocks that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from suffice._domain import Encoded, Features
+from suffice._vector import Array, Vector
+from suffice.data import Batch, Data
+from suffice.encoders._base import Encoder
+from suffice.encoders.blocks import BlockFeatures, BlockValues
+from suffice.encoders.table import BINS, GAUSSIAN, KEPT, Table
+
+NUMERIC = (BINS, BINS + KEPT, GAUSSIAN)  # the blocks of a table that hold numbers
+HUGE = 1e140  # a spread beyond which squares are no numbers
+ROUNDING = 1e-12  # a spread below this share of the mean counts as none
+
+
+@dataclass(frozen=True)
+class Views(Encoder):
+    """Rows of a table with further blocks, each made of the table's by an encoder of its own.
+
+    Parameters
+    ----------
+    inner : Table
+        Reads the columns.
+    views : tuple of (name, Encoder)
+        What makes a further block of the rows that `inner` has read. One that finds nothing to make it of is left out.
+    table : bool
+        Whether the blocks of the table itself are kept.
+
+    Examples
+    --------
+    >>> from suffice.data import Memory
+    >>> X = np.array([[1.0, "u"], [2.0, "v"], [60.0, None]], dtype=object)
+    >>> encoder = Views(Table(), (("normal", Clip(1.0)),)).prepare(Memory(X, [0, 1, 1]))
+    >>> encoder(X).values.parts["normal"].round(1).tolist()
+    [[1.0], [2.0], [48.3]]
+    """
+
+    inner: Table = field(default_factory=Table)
+    views: tuple[tuple[str, Encoder], ...] = ()
+    table: bool = True
+    ready: bool = False
+
+    @property
+    def who(self) -> str:
+        """Whom messages speak of."""
+        return self.inner.who
+
+    def prepare(self, data: Data) -> Self:
+        if self.ready:
+            return self
+        inner = self.inner.prepare(data)
+        rows = data.map(inner).persist()
+        views = tuple((name, view.prepare(rows)) for name, view in self.views)
+        kept = tuple((name, view) for name, view in views if getattr(view, "useful", True))
+        return replace(self, inner=inner, views=kept, ready=True)
+
+    def view(self, name: str) -> Any:
+        """The encoder of a block."""
+        return dict(self.views)[name]
+
+    def inputs(self, features: Features) -> Features:
+        return Features(features.width, features.names)
+
+    def check(self, other: Encoder) -> None:
+        if not isinstance(other, Views):
+            return super().check(other)
+        self.inner.check(other.inner)
+        for (name, mine), (called, theirs) in zip(self.views, other.views, strict=True):
+            if name != called:
+                raise ValueError(f"the rows are seen in different ways, which do not add up: {name} and {called}")
+            mine.check(theirs)
+        return None
+
+    def __call__(self, X: Any) -> Encoded:
+        """Rows in all blocks; those that have them already stay as they are."""
+        return X if isinstance(X, Encoded) and isinstance(X.features, ViewFeatures) else self.encode(X)
+
+    def encode(self, X: Any) -> Encoded:
+        if not self.ready:
+            raise ValueError("rows are seen once the encoder is prepared: prepare it first")
+        rows = self.inner(X)
+        blocks = cast(BlockFeatures, rows.features)
+        seen = {name: view(rows) for name, view in self.views}
+        values: Mapping[str, Any] = cast(Any, rows.values).parts if self.table else {}
+        parts = {**(blocks.parts if self.table else {}), **{name: one.features for name, one in seen.items()}}
+        every = np.arange(blocks.width)
+        at = {**(blocks.at if self.table else {}), **{name: getattr(v, "at", every) for name, v in self.views}}
+        features = ViewFeatures(blocks.width, blocks.names, parts, at, made=frozenset(seen))
+        both: Any = BlockValues({**values, **{name: one.values for name, one in seen.items()}})
+        return Encoded(features, both)
+
+
+@dataclass(frozen=True)
+class AsRead(Encoder):
+    """Rows that an encoder has read already, as they are: what a view can be made of."""
+
+    def encode(self, X: Any) -> Encoded:
+        raise TypeError(f"a view is made of encoded rows, got a {type(X).__name__}")
+
+
+@dataclass(frozen=True, eq=False)
+class ViewFeatures(BlockFeatures):
+    """The columns of a table in blocks of which some are made of the others."""
+
+    made: frozenset[str] = frozenset()
+
+    def identity(self, values: Any) -> Array:
+        """That of the columns, if they are there besides what is made of them."""
+        columns = {name: part for name, part in self.parts.items() if name not in self.made}
+        return super().identity(values) if not columns else BlockFeatures(self.width, parts=columns).identity(values)
+
+
+def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
+    """The numeric columns of the rows of a table (n, m), where they stand in it (m,), and their names."""
+    blocks, values = cast(BlockFeatures, X.features), cast(Any, X.values)
+    which = [name for name in blocks.parts if name in NUMERIC]
+    if not which:
+        return np.empty((len(X), 0)), np.empty(0, dtype=int), None
+    at = np.concatenate([blocks.at[name] for name in which])
+    wide = np.column_stack([values.parts[name] for name in which]).astype(np.float64, copy=False)
+    return wide, at, None if blocks.names is None else blocks.names[at]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Spread(Vector):
+    """Of the numeric columns `at`: the weight of their entries, and sums of gaps and squared gaps from a centre."""
+
+    fixed: ClassVar = ("at",)
+
+    at: Array
+    count: Array
+    first: Array
+    second: Array
+
+    def mean(self, sums: Array) -> Array:
+        """A sum by entry."""
+        return np.asarray(sums / np.where(self.count > 0, self.count, 1.0))
+
+
+@dataclass(frozen=True)
+class _SpreadAbout:
+    centre: Array | None = None
+
+    def __call__(self, batch: Batch) -> _Spread:
+        x, at, _ = numbers(batch.X)
+        w = np.where(np.isnan(x), 0.0, batch.Y.weight[:, None])
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = np.where(np.isnan(x), 0.0, x if self.centre is None else x - self.centre)
+            return _Spread(at, w.sum(axis=0), (w * gap).sum(axis=0), (w * gap * gap).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Encoder):
+    """The numeric columns of a table that vary, without far-away values or gaps: fit for a normal density.
+
+        x <- min(max(x, mean - limit sd), mean + limit sd),     missing entries at the mean
+
+    Mean and standard deviation are those of the first rows.
+    """
+
+    limit: float = 6.0
+    at: Array = field(default_factory=lambda: np.empty(0, dtype=int))  # (m,) the columns
+    of: Array = field(default_factory=lambda: np.empty(0, dtype=int))  # (m,) where these stand among the numeric ones
+    centre: Array | None = None  # (m,)
+    spread: Array | None = None  # (m,)
+
+    def prepare(self, data: Data) -> Self:
+        if self.centre is not None:
+            return self
+        with np.errstate(over="ignore", invalid="ignore"):
+            rough = data.sum(_SpreadAbout())
+            about = rough.mean(rough.first)
+            exact = data.sum(_SpreadAbout(about))
+            centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
+            use = np.flatnonzero((spread > abs(centre) * ROUNDING) & (spread < HUGE) & np.isfinite(centre))
+        return replace(self, at=exact.at[use], of=use, centre=centre[use], spread=spread[use])
+
+    @property
+    def useful(self) -> bool:
+        """Whether there are columns to clip."""
+        return bool(len(self.at))
+
+    def check(self, other: Encoder) -> None:
+        same = isinstance(other, Clip) and self.limit == other.limit and np.array_equal(self.at, other.at)
+        if not same or not np.array_equal(self._range(), cast(Clip, other)._range()):
+            raise ValueError(
+                "far-away values were cut off in different ways, which do not add up: let both use the encoder that "
+                "the first rows have prepared"
+            )
+
+    def _range(self) -> Array:
+        return np.array([self.centre, self.spread])
+
+    def __call__(self, X: Any) -> Encoded:
+        """The rows of a table, encoded, as clipped numbers (n, m)."""
+        return self.encode(X)
+
+    def encode(self, X: Any) -> Encoded:
+        if self.centre is None or self.spread is None:
+            raise ValueError("values are clipped once the encoder is prepared: prepare it first")
+        x, _, names = numbers(X)
+        x = x[:, self.of]
+        reach = self.limit * self.spread
+        clipped = np.clip(np.where(np.isnan(x), self.centre, x), self.centre - reach, self.centre + reach)
+        return Encoded(Features(len(self.at), None if names is None else names[self.of]), clipped)

@@ -1,0 +1,175 @@
+"""Learning in closed form, and how much each expert is to be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.exceptions import ConvergenceWarning
+
+from suffice._check import COUNT, NOT_NEGATIVE, check
+from suffice._notice import Notice
+from suffice._posterior import log_posterior
+from suffice._vector import Array, Vector
+from suffice.data import Batch, Data
+from suffice.learners._base import Fit, Learner, Observed, begin, require
+from suffice.learners.closed_form import ClosedForm
+from suffice.models import AnyModel, AnyStatistics
+from suffice.models._base import Weighable
+
+LOWEST = -1e4  # a score that stands for impossible
+HALVINGS = 40  # of a step, at most
+LEAST = 1e-12  # of a curvature, beside its trace
+SLACK, SETTLED = 1e-14, 1e-10  # of a loss: rounding, and a fall that is none
+
+
+class StaleWarning(UserWarning):
+    """Something was learned from other rows than those that count now."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What every expert says of rows that it has not learned: a batch of scores (n, k, m), of rows with a class."""
+
+    model: AnyModel  # resolved
+    theta: object
+    s: AnyStatistics
+
+    def __call__(self, batch: Batch) -> Batch:
+        Y = batch.Y.onto(self.s.domain.classes)
+        scores = cast(Weighable[Any, Any], self.model).scores_without(batch.X, Y, self.theta, self.s)
+        own = scores[np.arange(len(Y)), np.maximum(Y.codes, 0)]
+        told = (Y.codes >= 0) & np.isfinite(own).all(axis=1)  # nothing can tell a class that has no other row
+        scores = np.maximum(np.nan_to_num(scores, nan=LOWEST, neginf=LOWEST), LOWEST)
+        return Batch(scores[told], Y[np.flatnonzero(told)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Slope(Vector):
+    """The log loss of some weights, its gradient (m,) and its curvature (m, m)."""
+
+    mass: float
+    loss: float
+    gradient: Array
+    curvature: Array
+
+
+@dataclass(frozen=True)
+class SlopeAt:
+    """Of scores (n, k, m) combined with weights w (m,): the sum over rows of log sum_c exp(w'F_c) - w'F_y."""
+
+    w: Array
+
+    def __call__(self, batch: Batch) -> Slope:
+        F, Y = batch.X, batch.Y
+        n, k, m = F.shape
+        log_p = log_posterior(F @ self.w)
+        P = np.exp(log_p)
+        rows = np.arange(n)
+        mean = np.einsum("ik,ikm->im", P, F)
+        gap = (F - mean[:, None, :]).reshape(n * k, m)
+        heavy = (P * Y.weight[:, None]).reshape(n * k, 1) * gap
+        gradient = Y.weight @ (mean - F[rows, Y.codes])
+        return Slope(float(Y.weight.sum()), float(-Y.weight @ log_p[rows, Y.codes]), gradient, gap.T @ heavy)
+
+
+class ExpertWeights(Learner):
+    """Parameters in closed form, and weights of the experts that make labels most probable on rows left out.
+
+        w = argmin_{w >= 0} sum_i -log p_w(y_i | x_i, all other rows) + ridge / 2 sum_m (w_m / w0_m - 1)^2
+
+    Leave-one-out scores take one read, as sums without a row are the sums less the row; the problem is convex, and
+    solved by Newton's method. Weights that are given stay as they are.
+
+    Parameters
+    ----------
+    ridge : float, default=1.0
+        Pull towards the weights w0 that are begun with.
+    max_rows : int, default=20000
+        Rows to learn the weights from, at most; of more, those of smallest hash.
+    max_iter : int, default=50
+        Newton steps, at most.
+
+    References
+    ----------
+    Le, Clarke: A Bayes interpretation of stacking for M-complete and M-open settings. Bayesian Analysis 12 (2017),
+    doi:10.1214/16-BA1023.
+    """
+
+    needs = (Weighable,)
+
+    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 50) -> None:
+        self.ridge = ridge
+        self.max_rows = max_rows
+        self.max_iter = max_iter
+
+    def learn(self, model: AnyModel, data: Data) -> Fit:
+        """Sum the statistics, take the parameters from them, and weigh the experts."""
+        model, data = begin(model, data)
+        return self.close(model, data.sum(Observed(model)), data)
+
+    def close(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
+        """The parameters that statistics S(X, Y) already summed lead to; weights are learned if there are rows."""
+        require(self, model, *self.needs)
+        check(self, ridge=NOT_NEGATIVE, max_rows=COUNT, max_iter=COUNT)
+        fit = ClosedForm().close(model, s, data)
+        given = cast(Weighable[Any, Any], model).weights is not None
+        return fit if data is None or given else weigh(self, fit, data)
+
+
+def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
+    """A fit with the weights of its experts learned from rows that are part of it."""
+    model = cast(Weighable[Any, Any], fit.model)
+    worked = fit.statistics if fit.moved is None else fit.moved
+    rows: int = data.sum(_count)
+    some = data if rows <= learner.max_rows else data.sample(learner.max_rows / rows)
+    scores = some.changed(Apart(fit.model, fit.parameters, cast(AnyStatistics, worked)))
+    w, losses = solve(scores, model.first_weights(), learner.ridge, learner.max_iter)
+    settled = len(losses) <= learner.max_iter
+    said = (Notice(f"ExpertWeights: still falling after {learner.max_iter} steps; raise max_iter", ConvergenceWarning),)
+    return replace(
+        fit,
+        model=cast(AnyModel, model.weighed(dict(zip(model.experts(), w.tolist(), strict=True)))),
+        history={"log_loss": losses},
+        n_iter=len(losses),
+        converged=settled,
+        warnings=fit.warnings if settled else (*fit.warnings, *said),
+    )
+
+
+def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float]]:
+    """Weights of at least 0, by projected Newton steps, and the mean log loss after each of them."""
+    w, at = start, _penalised(scores.sum(SlopeAt(start)), start, start, ridge)
+    losses = [at.loss / (at.mass or 1.0)]
+    for _ in range(max_iter):
+        free = (w > 0) | (at.gradient < 0)
+        step = np.zeros_like(w)
+        scale = start[free]  # so that experts of many voices and of one are of one size
+        H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
+        H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
+        step[free] = -scale * cho_solve(cho_factor(H), at.gradient[free] * scale)
+        for halving in range(HALVINGS):
+            new = np.maximum(w + 0.5**halving * step, 0.0)
+            there = _penalised(scores.sum(SlopeAt(new)), new, start, ridge)
+            if there.loss <= at.loss + SLACK * abs(at.loss):
+                break
+        else:
+            return w, losses
+        fall, w, at = at.loss - there.loss, new, there
+        losses.append(at.loss / (at.mass or 1.0))
+        if fall <= SETTLED * (1.0 + abs(at.loss)):
+            return w, losses
+    return w, [*losses, losses[-1]]
+
+
+def _penalised(at: Slope, w: Array, start: Array, ridge: float) -> Slope:
+    """With the pull towards the start."""
+    gap = w / start - 1.0
+    pull = Slope(0.0, 0.5 * ridge * float(gap @ gap), ridge * gap / start, np.diag(ridge / start**2))
+    return at + pull
+
+
+def _count(batch: Batch) -> int:
+    return len(batch.Y)

@@ -1,0 +1,120 @@
+"""Experts: overlapping views of a row, each with a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, cast
+
+import numpy as np
+
+from suffice._domain import Encoded
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.encoders.blocks import BlockFeatures, block
+from suffice.models._base import AnyStatistics, Weighable
+from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models._statistics import Statistics
+
+CLASSES = "classes"  # what the weight of log p(y) is called
+
+
+@dataclass(frozen=True, eq=False)
+class Experts(Blocks, Weighable[Parts, Factors]):
+    """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
+
+    This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
+    none in any case. What the scores stand for is p(y | x), the softmax of them. The weights are those that make it
+    most probable on rows left out (`suffice.learners.ExpertWeights`).
+
+    Parameters
+    ----------
+    parts : mapping of name: Density
+        What each block says; for the weights to be learned, all must be `Removable`.
+    by_column : frozenset of names
+        Blocks of which every column has a weight of its own; their models must be `Additive`.
+    weights : mapping of name: float
+        w, by the names of `experts`; None: not known yet.
+    """
+
+    by_column: frozenset[str] = frozenset()
+    weights: Mapping[str, float] | None = field(default=None, kw_only=True)
+
+    def experts(self) -> list[str]:
+        """The names of all that has a weight, log p(y) first; of a block by column, with the column's name."""
+        found = [CLASSES]
+        for name, _ in self._present():
+            columns = self._features().part(name)
+            found += [f"{name}: {columns.name(j)}" for j in range(columns.width)] if name in self.by_column else [name]
+        return found
+
+    def first_weights(self) -> Array:
+        """1 for the classes; for an expert made of m tables 0.5 / sqrt(m), as if these were half as good as one."""
+        found = [1.0]
+        for name, model in self._present():
+            width = self._features().part(name).width
+            found += [0.5] * width if name in self.by_column else [0.5 / np.sqrt(model.voices(width))]
+        return np.array(found)
+
+    def weighed(self, weights: Mapping[str, float] | None) -> Self:
+        return replace(self, weights=weights)
+
+    def resolve(self, s: Statistics[Parts]) -> Self:
+        resolved = super().resolve(s)
+        resolved._check_weights()
+        return resolved
+
+    def _check_weights(self) -> None:
+        if self.weights is None or set(self.weights) == set(self.experts()):
+            return
+        raise ValueError(f"weights must have a number of at least 0 for each of {self.experts()}, got {self.weights!r}")
+
+    def scores_without(self, X: Encoded, Y: OneHot, theta: Factors, s: AnyStatistics) -> Array:
+        each = [self.class_log_prob_without(Y, s)[:, :, None]]
+        for name, model in self._present():
+            rows = block(X, name), Y, theta.parts[name], part(s, name)
+            removable = cast(Any, model)
+            by_column = name in self.by_column
+            each.append(
+                removable.log_density_by_column_without(*rows)
+                if by_column
+                else removable.log_density_without(*rows)[:, :, None]
+            )
+        return np.concatenate(each, axis=2)
+
+    def log_joint(self, X: Encoded, theta: Factors) -> Array:
+        first, weights = self._weights()
+        with np.errstate(invalid="ignore"):
+            out = np.where(np.isfinite(theta.class_log_prob), first * theta.class_log_prob, -np.inf)
+        scores = np.tile(out, (len(X), 1))
+        for (name, model), weight in zip(self._present(), weights, strict=True):
+            known = theta.parts[name]
+            if name in self.by_column:
+                scores += model.log_density(block(X, name), cast(Any, model).tempered(known, weight))
+            elif weight[0] != 0.0:
+                scores += weight[0] * model.log_density(block(X, name), known)
+        return scores
+
+    def log_joint_without(self, X: Encoded, Y: OneHot, theta: Factors, s: Statistics[Parts]) -> Array:
+        """The score of each row for every class (n, k), by the parameters of all other rows."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.scores_without(X, Y, theta, s) @ self._known_weights())
+
+    def _weights(self) -> tuple[float, Sequence[Array]]:
+        """The weight of log p(y), and those of every block."""
+        weights, widths = self._known_weights(), []
+        for name, _ in self._present():
+            columns = self._features().part(name)
+            widths.append(columns.width if name in self.by_column else 1)
+        return float(weights[0]), np.split(weights[1:], np.cumsum(widths)[:-1])
+
+    def _known_weights(self) -> Array:
+        return self.first_weights() if self.weights is None else np.array([self.weights[e] for e in self.experts()])
+
+    def _present(self) -> Iterator[tuple[str, AnyDensity]]:
+        return self.present(self._features())
+
+    def _features(self) -> BlockFeatures:
+        if self.domain is None:
+            raise ValueError("experts are known once the model is resolved")
+        return cast(BlockFeatures, self.domain.features)

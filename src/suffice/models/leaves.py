@@ -1,0 +1,40 @@
+"""Tables over the leaves of random trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from suffice._domain import Encoded
+from suffice._labels import OneHot
+from suffice._vector import Array
+from suffice.encoders.trees import LeafFeatures
+from suffice.models import _kernels
+from suffice.models._statistics import Statistics
+from suffice.models.categorical import Categorical, Counts, Tables
+from suffice.models.without import Own
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves(Categorical):
+    """sum_t log p(leaf_t(x) | y): a table for each tree of `suffice.encoders.Partitions`.
+
+    Trees divide the same columns, so that the sum is the score of an expert, not a density. A tree that was grown on a
+    row knows its label: without a row, the score is the mean over the trees that have not seen it, times the number of
+    trees. Which these are is what the encoder marks (`Partitions(marks=True)`).
+    """
+
+    def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
+        """By the trees that have not seen the row, with its weight taken from their counts."""
+        features, own = cast(LeafFeatures, theta.domain.features), Own.of(Y)
+        counts, total = self._smoothed(s)
+        rows = features.marked(X), features.starts, own.codes, own.weight[:, 0]
+        return np.asarray(_kernels.leaves_without(*rows, counts, total, theta.log_probability))
+
+    def voices(self, width: int) -> int:
+        return width
+
+    def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
+        return ("",) * s.domain.width
