@@ -36,7 +36,7 @@ from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.encoders.table import Table
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
-from suffice.models import Binned
+from suffice.models import Binned, Nested
 from tests.oracles import (
     Ratio,
     fitted,
@@ -199,6 +199,8 @@ ZOO = [
     Entry("binned-uniform", ModelClassifier(Binned(Dirichlet(), "uniform", 8, spikes=False)), missing=True),
     Entry("binned-mdl", ModelClassifier(Binned(Dirichlet(), "mdl")), missing=True),
     Entry("binned-rc", ModelClassifier(Binned(Dirichlet(), n_bins=8), RiskCalibration(0.1, stop=None))),
+    Entry("nested", ModelClassifier(Nested()), missing=True),
+    Entry("nested-few", ModelClassifier(Nested(n_bins=12, coarser=(3,))), missing=True),
     Entry("naive-bayes", NaiveBayes(), units=False, missing=True),
     Entry("naive-bayes-normal", NaiveBayes(numeric="gaussian"), units=False, missing=True),
     Entry("naive-bayes-rc", NaiveBayes(learner=RiskCalibration(0.1, stop=None)), units=False, tolerance=1e-9),

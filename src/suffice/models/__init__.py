@@ -2,6 +2,7 @@
 
 from suffice.models._base import (
     Ability,
+    Additive,
     AnyModel,
     AnyStatistics,
     Attempt,
@@ -30,6 +31,7 @@ from suffice.models.histogram import Histogram
 from suffice.models.moments import Moments
 from suffice.models.multinomial import Multinomial, Words
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
+from suffice.models.nested import Nested
 from suffice.models.patterns import Patterns
 from suffice.models.planes import TangentPlane
 from suffice.models.poisson import Poisson
@@ -39,6 +41,7 @@ from suffice.models.totals import Totals
 
 __all__ = [
     "Ability",
+    "Additive",
     "AnyModel",
     "AnyStatistics",
     "Attempt",
@@ -63,6 +66,7 @@ __all__ = [
     "Moments",
     "Multinomial",
     "Natural",
+    "Nested",
     "Patterns",
     "Penalised",
     "Poisson",

@@ -73,7 +73,7 @@ class Binned(Categorical):
         if isinstance(s.domain.features, BinFeatures) or not isinstance(cells, BinFeatures):
             return s
         cells.check(s.domain.features)
-        return Statistics(replace(s.domain, features=cells), s.mass, _in_cells(s.sums, cells))
+        return Statistics(replace(s.domain, features=cells), s.mass, in_cells(s.sums, cells))
 
     def account(self, s: Statistics[Any]) -> tuple[str, ...]:
         cells = self._resolved().features
@@ -82,7 +82,8 @@ class Binned(Categorical):
         return tuple(one.words() for one in describe(s, cells, self.binning))
 
 
-def _in_cells(s: Histogram, cells: BinFeatures) -> Counts:
+def in_cells(s: Histogram, cells: BinFeatures) -> Counts:
+    """The cells of a histogram added up to others, which are unions of them."""
     at = [np.zeros(0, dtype=int)]
     for j, (column, start) in enumerate(zip(s.columns(), cells.starts, strict=False)):
         first, last = (np.searchsorted(cells.categories[j], side, side="right") for side in (column.low, column.high))

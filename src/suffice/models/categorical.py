@@ -13,7 +13,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
-from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
+from suffice.models._base import Additive, AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
@@ -78,6 +78,7 @@ class Categorical(
     Joint[Counts, Tables],
     Natural[Counts, Tables, LogTables],
     Removable[Counts, Tables],
+    Additive[Counts, Tables],
     Tabular,
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
@@ -188,11 +189,29 @@ class Categorical(
 
     def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
         """Only the tables of a row's own class change."""
-        features, own = _of(theta.domain), Own.of(Y)
-        out = self.log_density(X, theta)
-        left = table_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
-        out[np.arange(len(out)), own.codes] = left
+        own, out = Own.of(Y), self.log_density(X, theta)
+        out[np.arange(len(out)), own.codes] = self._own_without(X, own, s).sum(axis=1)
         return out
+
+    def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
+        """log p(x_ij | y_i) without row i (n, d)."""
+        features = _of(s.domain)
+        return table_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
+
+    def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
+        features = _of(theta.domain)
+        codes = features.read(X)
+        known = np.append(theta.log_probability, np.zeros((1, theta.log_probability.shape[1])), axis=0)
+        return known[np.where(codes >= 0, codes + features.starts[:-1], -1)].swapaxes(1, 2)
+
+    def log_density_by_column_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
+        own, out = Own.of(Y), self.log_density_by_column(X, theta)
+        out[np.arange(len(out)), own.codes] = self._own_without(X, own, s)
+        return out
+
+    def tempered(self, theta: Tables, weight: Array) -> Tables:
+        each = np.repeat(weight, _of(theta.domain).sizes)[:, None]
+        return replace(theta, log_probability=each * theta.log_probability)
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

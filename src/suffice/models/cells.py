@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,16 @@ DIFFERENT = (
 )
 AT_LEAST_TWO = Rule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2")
 YES_OR_NO = Rule(lambda v: isinstance(v, bool | np.bool_), "True or False")
+
+
+def increasing(last: int) -> Rule:
+    """Whole numbers of at least 2 in rising order, below a last one."""
+
+    def fits(value: Any) -> bool:
+        numbers: list[Any] = list(value) if isinstance(value, list | tuple) else [None]
+        return all(is_whole(n) and n > 1 for n in numbers) and sorted({*numbers, last}) == [*numbers, last]
+
+    return Rule(fits, f"whole numbers of at least 2 in rising order, below {last}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +115,13 @@ class Binning:
         if len(column.keys) < 2 or (self.identifiers and numbers_rows(column)):
             return np.array([-np.inf])
         spike = self.spike(column)
-        return np.append(-np.inf, _between(column, self._cuts(column, spike), spike))
+        return np.append(-np.inf, _between(column, self.cuts(column, spike), spike))
 
     def spike(self, column: Column) -> Array:
         """Which values of a column are spikes (m,)."""
         return np.asarray(column.weight * self.n_bins > column.weight.sum() * (1 + CLOSE)) & self.spikes
 
-    def _cuts(self, column: Column, spike: Array) -> Array:
+    def cuts(self, column: Column, spike: Array) -> Array:
         """Before which cells of the grid there is a cut."""
         cut, m = STRATEGIES[self.strategy], len(column.keys)
         if self.strategy in BY_CLASS:

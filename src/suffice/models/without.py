@@ -45,7 +45,7 @@ class Own(NamedTuple):
 
 
 def table_without(codes: Array, starts: Array, own: Own, counts: Array, total: Array, log_zero: float) -> Array:
-    """sum_j log p(x_ij | y_i) without row i (n,), from smoothed counts (k, cells) and their totals (k, d).
+    """log p(x_ij | y_i) without row i (n, d), from smoothed counts (k, cells) and their totals (k, d).
 
     A table of which nothing is left has all its cells alike; a cell of which nothing is left has `log_zero`.
     """
@@ -56,7 +56,7 @@ def table_without(codes: Array, starts: Array, own: Own, counts: Array, total: A
     sizes = np.diff(starts)
     p = np.where(below > 0, ratio(above, below), 1.0 / np.maximum(sizes, 1))
     log_p = np.log(p, out=np.full(p.shape, log_zero), where=p > 0)
-    return np.asarray(np.where(there, log_p, 0.0).sum(axis=1))
+    return np.asarray(np.where(there, log_p, 0.0))
 
 
 class Held(NamedTuple):

@@ -2,7 +2,7 @@
 
 from suffice.priors._classes import log_class_prior
 from suffice.priors._dirichlet import Dirichlet
-from suffice.priors._evidence import table_evidence, wishart_evidence
+from suffice.priors._evidence import TABLE_WEIGHTS, greatest, table_evidence, wishart_evidence
 from suffice.priors._gamma import GammaPrior
 from suffice.priors._gaussian import FLAT, GaussianPrior
 from suffice.priors._strength import Seen
@@ -18,6 +18,7 @@ from suffice.priors._use import (
 
 __all__ = [
     "FLAT",
+    "TABLE_WEIGHTS",
     "Dirichlet",
     "GammaPrior",
     "GaussianPrior",
@@ -26,6 +27,7 @@ __all__ = [
     "dirichlet_prior",
     "gamma_prior",
     "gaussian_prior",
+    "greatest",
     "log_class_prior",
     "outweighed",
     "plain_prior",

@@ -15,7 +15,7 @@ from suffice._labels import OneHot
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array, inner
 from suffice.data import Memory
-from suffice.models import Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
+from suffice.models import Additive, Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
 from suffice.testing._trial import Trial, copied, counted, draw
 
 MANY = 1e9  # so many times the rows, and a prior's are as good as none
@@ -317,6 +317,20 @@ def leaving_a_row_out_is_not_having_it(case: Case) -> None:
         case.trial.same(got[row], case.resolved.log_joint_density(case.all[row], theta), law, 1e-8)
 
 
+def terms_add_up(case: Case) -> None:
+    """The terms of the columns sum to log_density, with and without the row; tempered, to weighted sums."""
+    m, theta, Y = case.resolved, case.theta, case.labels
+    terms = m.log_density_by_column(case.all, theta)
+    case.trial.holds(terms.shape[:2] == (len(Y), len(Y.classes)), "log_density_by_column is (n, k, d)")
+    case.trial.same(terms.sum(axis=2), m.log_density(case.all, theta), "terms by column sum to log_density", 1e-9)
+    without = m.log_density_by_column_without(case.all, Y, theta, case.worked)
+    law = "terms by column without the row sum to log_density_without"
+    case.trial.same(without.sum(axis=2), m.log_density_without(case.all, Y, theta, case.worked), law, 1e-9)
+    weight = case.rng.uniform(0.0, 2.0, terms.shape[2])
+    law = "the log_density of tempered parameters is the sum of terms times their weights"
+    case.trial.same(m.log_density(case.all, m.tempered(theta, weight)), terms @ weight, law, 1e-9)
+
+
 LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Model, parts_add_up),
     (Model, linear_in_weights),
@@ -335,4 +349,5 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Curved, scores_are_linear),
     (Tabular, tables_can_be_added_to),
     (Removable, leaving_a_row_out_is_not_having_it),
+    (Additive, terms_add_up),
 ]
