@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -62,9 +62,12 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
     def _model(self) -> Model[Any, Any]:
         """The model that the hyper-parameters describe."""
 
-    def _prepare(self, data: Data) -> Encoder:
-        """The model's encoder, with all that it has to learn before the first sum."""
-        return self._model().encoder.prepare(data)
+    def _prepare(self, data: Data) -> tuple[Encoder, Data]:
+        """The model's encoder with all that it has to learn before the first sum, and the rows as far as it read them.
+
+        The encoder goes on with those where it left off.
+        """
+        return self._model().encoder.prepare(data), data
 
     def _prepared(self) -> Model[Any, Any]:
         """The model, with the encoder that the first rows have prepared."""
@@ -264,9 +267,10 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         if isinstance(X, Data):
             if y is not None or sample_weight is not None:
                 raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
-            if reset:
-                self._encoder = self._prepare(X)
-            return X
+            if not reset:
+                return X
+            self._encoder, read = self._prepare(X)
+            return read
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         self._check_rows(X)
@@ -295,9 +299,11 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
 
     def _features(self, X: Any, reset: bool, Y: OneHot | None = None) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
+        rows = X
         if reset:
-            self._encoder = self._prepare(Memory(X, Y))
-        encoded = self._encoder(X)
+            self._encoder, read = self._prepare(Memory(X, Y))
+            rows = cast(Memory, read).X
+        encoded = self._encoder(rows)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from suffice._check import COUNT, check
 from suffice._columns import ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
 from suffice._notice import Notice, PoorFitWarning, emit
-from suffice.data import Data
+from suffice.data import Batch, Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import BINS, DROP, KEPT, Table
@@ -25,7 +26,10 @@ from suffice.models.pooled import Pooled
 from suffice.models.product import Product
 from suffice.priors import Dirichlet, GaussianPrior
 
-NORMAL, TREES = "normal", "trees"  # the experts
+NORMAL = "normal"
+TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node takes the best
+MOST_ROWS = 8192  # that a tree is grown on
+MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
 LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 
 
@@ -53,8 +57,8 @@ class TabularClassifier(ExpertClassifier):
     columns : dict of column: kind, default=None
         What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers. Columns of
         an array go by their numbers.
-    n_trees : int, default=100
-        Trees.
+    n_trees : int, default=120
+        Trees; half of them are greedy.
     encoder : encoder, default=None
         Trees and clipping of another fit, its `encoder_`; None grows trees on the first rows.
     weights : dict of expert: float, default=None
@@ -96,7 +100,7 @@ class TabularClassifier(ExpertClassifier):
     def __init__(
         self,
         columns: Any = None,
-        n_trees: int = 100,
+        n_trees: int = 120,
         encoder: Any = None,
         weights: Any = None,
         learner: Any = None,
@@ -117,37 +121,52 @@ class TabularClassifier(ExpertClassifier):
         check(self, n_trees=COUNT)
         tables = Dirichlet("evidence", base="marginal")
         normal = GaussianPrior(0.0, "evidence", covariance="within", correlation="evidence", total_share=1e-3)
-        parts: dict[str, AnyDensity] = {NORMAL: FullGaussian(normal), TREES: Leaves(tables)}
-        return Experts(parts, class_prior=self.class_prior, encoder=self._views())
+        bins, words = Binned(tables, n_bins=16), Pooled(tables, min_frequency=2.0)
+        parts: dict[str, AnyDensity] = {
+            **dict.fromkeys((BINS, BINS + KEPT), bins),
+            **dict.fromkeys((CATEGORY, CATEGORY + KEPT), words),
+            NORMAL: FullGaussian(normal),
+            **dict.fromkeys(TREES, Leaves(tables)),
+        }
+        encoder = self._views()
+        by_column = frozenset((BINS, BINS + KEPT, CATEGORY, CATEGORY + KEPT) if encoder.apart else ())
+        return Experts(parts, by_column, class_prior=self.class_prior, encoder=encoder)
 
     def _views(self) -> Views:
-        """The encoder, given or to be prepared."""
+        """The encoder: as the first rows have prepared it, as it was given, or to be prepared."""
+        if hasattr(self, "_encoder"):
+            return cast(Views, self._encoder)
         if self.encoder is None:
             table = Table.of(self.columns, BINS, False, type(self).__name__)
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            trees = Partitions(AsRead(), n=self.n_trees, seed=seed, marks=True)
-            return Views(table, ((NORMAL, Clip()), (TREES, trees)), table=False)
+            rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
+            trees = [
+                (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
+                for name, candidates in TREES.items()
+            ]
+            return Views(table, ((NORMAL, Clip()), *trees))
         if not isinstance(self.encoder, Views) or not self.encoder.ready:
             raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
         return self.encoder
 
-    def _prepare(self, data: Data) -> Encoder:
+    def _prepare(self, data: Data) -> tuple[Encoder, Data]:
         """Trees and clipping, of the columns that say anything."""
+        self.__dict__.pop("_encoder", None)
         views = self._views()
         if views.ready:
-            return views
+            return views, data
         table = views.inner.prepare(data)
         rows = data.map(table).persist()
         said = _account(table, rows)
-        silent = [j for j, words in enumerate(said) if words.startswith(LEFT_OUT)]
-        if len(silent) == len(said):
-            self._silent: dict[int, str] = {}
+        self._silent = {j: words for j, words in enumerate(said) if words.startswith(LEFT_OUT)}
+        if len(self._silent) == len(said):
             who = f"{type(self).__name__}: no column tells rows apart"
             emit([Notice(f"{who}; say in `columns` what to read them as", PoorFitWarning)])
-        else:
-            self._silent = {j: said[j] for j in silent}
-            table = table.without(silent)
-        return Views(table, views.views, views.table).prepare(data)
+            self._silent = {}
+        if self._silent:
+            table = table.without(self._silent)
+            rows = data.map(table).persist()
+        apart = len(said) <= NARROW and rows.sum(_count) >= MANY_ROWS
+        return replace(views, inner=table, apart=apart).prepare(rows), rows
 
     @property
     def encoder_(self) -> Encoder:
@@ -173,6 +192,14 @@ class TabularClassifier(ExpertClassifier):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _count(batch: Batch) -> int:
+    return len(batch.Y)
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))
 
 
 def _account(table: Table, rows: Data) -> tuple[str, ...]:

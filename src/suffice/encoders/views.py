@@ -30,8 +30,8 @@ class Views(Encoder):
         Reads the columns.
     views : tuple of (name, Encoder)
         What makes a further block of the rows that `inner` has read. One that finds nothing to make it of is left out.
-    table : bool
-        Whether the blocks of the table itself are kept.
+    apart : bool
+        Whether each column of the table is to be weighed by itself: a matter for the model, fixed with the views.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Views(Encoder):
 
     inner: Table = field(default_factory=Table)
     views: tuple[tuple[str, Encoder], ...] = ()
-    table: bool = True
+    apart: bool = False
     ready: bool = False
 
     @property
@@ -88,10 +88,10 @@ class Views(Encoder):
         rows = self.inner(X)
         blocks = cast(BlockFeatures, rows.features)
         seen = {name: view(rows) for name, view in self.views}
-        values: Mapping[str, Any] = cast(Any, rows.values).parts if self.table else {}
-        parts = {**(blocks.parts if self.table else {}), **{name: one.features for name, one in seen.items()}}
+        values: Mapping[str, Any] = cast(Any, rows.values).parts
+        parts = {**blocks.parts, **{name: one.features for name, one in seen.items()}}
         every = np.arange(blocks.width)
-        at = {**(blocks.at if self.table else {}), **{name: getattr(v, "at", every) for name, v in self.views}}
+        at = {**blocks.at, **{name: getattr(view, "at", every) for name, view in self.views}}
         features = ViewFeatures(blocks.width, blocks.names, parts, at, made=frozenset(seen))
         both: Any = BlockValues({**values, **{name: one.values for name, one in seen.items()}})
         return Encoded(features, both)
@@ -112,9 +112,9 @@ class ViewFeatures(BlockFeatures):
     made: frozenset[str] = frozenset()
 
     def identity(self, values: Any) -> Array:
-        """That of the columns, if they are there besides what is made of them."""
+        """That of the columns alone."""
         columns = {name: part for name, part in self.parts.items() if name not in self.made}
-        return super().identity(values) if not columns else BlockFeatures(self.width, parts=columns).identity(values)
+        return BlockFeatures(self.width, parts=columns).identity(values)
 
 
 def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:

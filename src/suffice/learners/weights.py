@@ -20,6 +20,7 @@ from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
 LOWEST = -1e4  # a score that stands for impossible
+ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
 HALVINGS = 40  # of a step, at most
 LEAST = 1e-12  # of a curvature, beside its trace
 SLACK, SETTLED = 1e-14, 1e-10  # of a loss: rounding, and a fall that is none
@@ -122,10 +123,12 @@ class ExpertWeights(Learner):
 def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     """A fit with the weights of its experts learned from rows that are part of it."""
     model = cast(Weighable[Any, Any], fit.model)
-    worked = fit.statistics if fit.moved is None else fit.moved
+    worked = cast(AnyStatistics, fit.statistics if fit.moved is None else fit.moved)
     rows: int = data.sum(_count)
-    some = data if rows <= learner.max_rows else data.sample(learner.max_rows / rows)
-    scores = some.changed(Apart(fit.model, fit.parameters, cast(AnyStatistics, worked)))
+    numbers = len(worked.mass) * len(model.experts())
+    most = min(learner.max_rows, max(LEAST_ROWS, ENTRIES // numbers))
+    some = data if rows <= most else data.sample(most / rows)
+    scores = some.changed(Apart(fit.model, fit.parameters, worked))
     w, losses = solve(scores, model.first_weights(), learner.ridge, learner.max_iter)
     settled = len(losses) <= learner.max_iter
     said = (Notice(f"ExpertWeights: still falling after {learner.max_iter} steps; raise max_iter", ConvergenceWarning),)

@@ -53,7 +53,7 @@ class Experts(Blocks, Weighable[Parts, Factors]):
         found = [1.0]
         for name, model in self._present():
             width = self._features().part(name).width
-            found += [0.5] * width if name in self.by_column else [0.5 / np.sqrt(model.voices(width))]
+            found += [0.5 / np.sqrt(width)] * width if name in self.by_column else [0.5 / np.sqrt(model.voices(width))]
         return np.array(found)
 
     def weighed(self, weights: Mapping[str, float] | None) -> Self:
