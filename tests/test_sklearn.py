@@ -35,6 +35,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     QuasiBayes,
     ScatterDiscriminant,
+    TabularClassifier,
 )
 from tests.oracles import Ratio
 
@@ -54,6 +55,7 @@ KINDS = [
     partial(DesignedDiscriminant, Ratio()),
     partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
     partial(LinearDiscriminantAnalysis, shrinkage="oas"),
+    partial(TabularClassifier, n_trees=8),
 ]
 COUNTING = [MultinomialNB, BernoulliNB, PoissonNB]  # numbers of at least 0
 OTHERS = [KernelMPM]  # that do not add up

@@ -35,8 +35,11 @@ from suffice import (
 from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.encoders.table import Table
+from suffice.encoders.views import Clip, Range, Views
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
-from suffice.models import Binned, Nested
+from suffice.models import Binned, FullGaussian, Nested
+from suffice.models.experts import Experts
+from suffice.models.pooled import Pooled
 from tests.oracles import (
     Ratio,
     fitted,
@@ -83,7 +86,7 @@ class Entry:
 
     @property
     def mixed(self):
-        return isinstance(self.model().encoder, Table)
+        return isinstance(self.model().encoder, Table | Views)
 
     @property
     def sparse(self):
@@ -131,6 +134,12 @@ EVIDENCE = GaussianPrior("evidence", "evidence", correlation="evidence", kind="n
 OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some classes
 VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
 DECLARED = {0: [str(v) for v in range(17)]}
+TABLES = Dirichlet("evidence", base="marginal")
+EXPERTS = Experts(  # columns are seen twice, by a table and by a normal density
+    {"bins": Binned(TABLES, n_bins=8), "category": Pooled(TABLES), "normal": FullGaussian(GaussianPrior(0.0, 6.0))},
+    weights={"classes": 0.9, "bins": 0.4, "category": 1.2, "normal": 0.7},
+    encoder=Views(Table(), (("normal", Clip(6.0, (Range(0, 0, 0.0, 5.0), Range(1, 1, 0.0, 5.0)))),)),
+)
 
 ZOO = [
     Entry("categorical", CategoricalNB(), ordinal(naive_bayes.CategoricalNB(alpha=1.0)), False, True),
@@ -210,6 +219,7 @@ ZOO = [
         units=False,
         tolerance=1e-8,
     ),
+    Entry("experts", ModelClassifier(EXPERTS), units=False),
     Entry("multinomial", MultinomialNB(), fitted(naive_bayes.MultinomialNB()), False, counts=True),
     Entry("multinomial-ml", MultinomialNB(prior=None), units=False, counts=True),
     Entry("multinomial-rc", MultinomialNB(learner=RiskCalibration(0.1, stop=None)), units=False, counts=True),

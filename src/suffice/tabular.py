@@ -180,7 +180,7 @@ class TabularClassifier(ExpertClassifier):
         clipped = set(views.view(NORMAL).at.tolist()) if NORMAL in dict(views.views) else set()
         notes = []
         for j, role in enumerate(views.inner.roles or ()):
-            said = "trees and a normal density" if j in clipped else "trees"
+            said = "a table, trees and a normal density" if j in clipped else "a table and trees"
             if role.kind == DROP:
                 said = getattr(self, "_silent", {}).get(j, f"{LEFT_OUT}, as `columns` says")
             notes.append(ColumnNote(role.name, role.holds, role.kind, said))

@@ -39,7 +39,7 @@ class Views(Encoder):
     >>> X = np.array([[1.0, "u"], [2.0, "v"], [60.0, None]], dtype=object)
     >>> encoder = Views(Table(), (("normal", Clip(1.0)),)).prepare(Memory(X, [0, 1, 1]))
     >>> encoder(X).values.parts["normal"].round(1).tolist()
-    [[1.0], [2.0], [48.3]]
+    [[1.0], [2.0], [48.6]]
     """
 
     inner: Table = field(default_factory=Table)

@@ -65,7 +65,7 @@ class Experts(Blocks, Weighable[Parts, Factors]):
         return resolved
 
     def _check_weights(self) -> None:
-        if self.weights is None or set(self.weights) == set(self.experts()):
+        if self.weights is None or set(self.experts()) <= set(self.weights):
             return
         raise ValueError(f"weights must have a number of at least 0 for each of {self.experts()}, got {self.weights!r}")
 

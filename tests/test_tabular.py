@@ -1,0 +1,270 @@
+"""TabularClassifier: the laws of its sums with trees and weights given, and what it makes of odd tables."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from suffice import PoorFitWarning, TabularClassifier
+from suffice.data import Memory
+from suffice.learners import StaleWarning
+from tests.strangers.lazy import Lazy
+
+EQUAL = {"rtol": 0, "atol": 1e-10}
+
+
+def mixed(n=240, seed=0, k=3):
+    """Rows of numbers and words in k classes, with missing entries."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(size=n) + y,
+            "b": rng.normal(size=n) * (1 + y),
+            "word": np.array(["u", "v", "w", "x"])[(rng.integers(2, size=n) + y) % 4],
+            "count": rng.poisson(2 + y),
+        }
+    )
+    X.loc[rng.random(n) < 0.1, "a"] = np.nan
+    X.loc[rng.random(n) < 0.1, "word"] = None
+    return X, np.array(["no", "perhaps", "yes"])[:k][y]
+
+
+def given(X, y):
+    """An estimator with the trees, clipping and weights of a first fit."""
+    first = TabularClassifier(n_trees=20, random_state=0).fit(X, y)
+    return TabularClassifier(encoder=first.encoder_, weights=first.weights_)
+
+
+@pytest.mark.parametrize("shuffle", [1, 2])
+def test_the_order_of_rows_does_not_matter(shuffle):
+    X, y = mixed()
+    order = np.random.default_rng(shuffle).permutation(len(y))
+    a = TabularClassifier(random_state=0).fit(X, y)
+    b = TabularClassifier(random_state=0).fit(X.iloc[order], y[order])
+    assert_allclose(b.predict_proba(X), a.predict_proba(X), rtol=0, atol=1e-8)
+    assert b.encoder_.view("greedy trees").trees == a.encoder_.view("greedy trees").trees
+
+
+def test_weights_are_repetitions_where_experts_are_weighed_alike():
+    X, y = mixed()
+    times = np.random.default_rng(3).integers(0, 4, len(y))
+    times[:3] = 1
+    proto = given(X, y)
+    again = np.repeat(np.arange(len(y)), times)
+    ours = clone(proto).fit(X, y, sample_weight=times)
+    theirs = clone(proto).fit(X.iloc[again], y[again])
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), **EQUAL)
+
+
+def test_trees_and_clipping_are_those_of_repeated_rows():
+    X, y = mixed()
+    times = np.random.default_rng(3).integers(1, 4, len(y))
+    again = np.repeat(np.arange(len(y)), times)
+    ours = TabularClassifier(n_trees=20, random_state=0).fit(X, y, sample_weight=times).encoder_
+    theirs = TabularClassifier(n_trees=20, random_state=0).fit(X.iloc[again], y[again]).encoder_
+    assert ours.view("random trees").trees == theirs.view("random trees").trees
+    assert_allclose(np.array(ours.view("normal").ranges), np.array(theirs.view("normal").ranges), rtol=1e-12)
+
+
+def test_three_merged_parts_are_the_whole():
+    X, y = mixed()
+    proto = given(X[:100], y[:100])
+    whole = clone(proto).fit(X, y)
+    parts = [clone(proto).fit(X.iloc[i::3], y[i::3]) for i in range(3)]
+    both = sum(parts)
+    assert_allclose(both.predict_proba(X), whole.predict_proba(X), **EQUAL)
+    pieces = clone(proto)
+    for i in range(3):
+        pieces.partial_fit(X.iloc[i::3], y[i::3])
+    assert_allclose(pieces.predict_proba(X), whole.predict_proba(X), **EQUAL)
+
+
+def test_forgetting_equals_never_having_counted():
+    X, y = mixed()
+    proto = given(X, y)
+    left = clone(proto).fit(X, y).forget(X[:40], y[:40])
+    assert_allclose(left.predict_proba(X), clone(proto).fit(X[40:], y[40:]).predict_proba(X), **EQUAL)
+
+
+def test_where_the_rows_are_does_not_matter():
+    X, y = mixed(60)
+    rows = X.to_numpy(dtype=object)
+    ours = TabularClassifier(n_trees=10, random_state=0).fit(rows, y)
+    theirs = TabularClassifier(n_trees=10, random_state=0).fit(Lazy([(rows[:20], y[:20]), (rows[20:], y[20:])]))
+    batches = TabularClassifier(n_trees=10, random_state=0).fit(Memory(rows, y, batch_size=7))
+    for one in (theirs, batches):
+        assert_allclose(one.predict_proba(rows), ours.predict_proba(rows), rtol=0, atol=1e-8)
+
+
+def test_weights_are_carried_along_and_stale_until_they_are_learned_anew():
+    X, y = mixed()
+    model = TabularClassifier(n_trees=20, random_state=0).partial_fit(X[:120], y[:120])
+    assert not model.stale_
+    before = model.weights_
+    model.partial_fit(X[120:], y[120:])
+    with pytest.warns(StaleWarning, match="recalibrate"):
+        assert model.stale_
+    assert model.weights_ == before
+    whole = TabularClassifier(n_trees=20, encoder=model.encoder_).fit(X, y)
+    model.recalibrate(X, y)
+    assert not model.stale_
+    assert_allclose(list(model.weights_.values()), list(whole.weights_.values()), rtol=1e-8, atol=1e-12)
+    assert_allclose(model.predict_proba(X), whole.predict_proba(X), **EQUAL)
+    with pytest.warns(StaleWarning, match="come or gone"):
+        model.forget(X[:10], y[:10])
+    assert model.stale_
+
+
+def test_rows_forgotten_are_in_no_sum():
+    X, y = mixed()
+    proto = given(X, y)
+    left, never = clone(proto).fit(X, y).forget(X[:40], y[:40]), clone(proto).fit(X[40:], y[40:])
+    for gap in (left.statistics_ - never.statistics_).leaves():  # about the same origin
+        assert_allclose(gap, 0, atol=1e-9)
+
+
+def test_a_fit_of_other_trees_does_not_merge():
+    X, y = mixed()
+    a, b = (TabularClassifier(n_trees=10, random_state=0).fit(X.iloc[i::2], y[i::2]) for i in range(2))
+    with pytest.raises(ValueError, match="let both use the encoder that the first rows have prepared"):
+        a.merge(b)
+
+
+def test_leave_one_out_is_what_the_weights_were_learned_from():
+    X, y = mixed()
+    model = TabularClassifier(n_trees=40, random_state=0).fit(X, y)
+    out = model.loo_log_proba(X, y)
+    codes = np.searchsorted(model.classes_, y)
+    w, first = np.array(list(model.weights_.values())), model._fit_result().model.first_weights()
+    pull = 0.5 * ((w / first - 1) ** 2).sum()
+    loss = -out[np.arange(len(y)), codes].sum()
+    assert_allclose((loss + pull) / len(y), model.history_["log_loss"][-1], rtol=1e-8)
+
+
+def test_leave_one_out_is_honest():
+    """Labels without any relation to the columns: what is left out is no better than the classes' shares."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 5)), rng.integers(2, size=400)
+    model = TabularClassifier(random_state=0).fit(X, y)
+    assert -model.loo_log_proba(X, y)[np.arange(400), y].mean() > 0.68
+    assert log_loss(rng.integers(2, size=400), model.predict_proba(rng.normal(size=(400, 5)))) < 0.72
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_it_tells_probabilities_better_than_boosting(load):
+    X, y = load(return_X_y=True)
+    ours = theirs = 0.0
+    for seed in range(3):
+        A, B, a, b = train_test_split(X, y, random_state=seed, stratify=y)
+        ours += log_loss(b, TabularClassifier(random_state=seed).fit(A, a).predict_proba(B))
+        theirs += log_loss(b, HistGradientBoostingClassifier(random_state=0).fit(A, a).predict_proba(B))
+    assert ours < theirs
+
+
+def test_columns_that_only_number_or_name_the_rows_take_no_part():
+    X, y = mixed()
+    X = X.assign(row=np.arange(len(y)), name=[f"person {i}" for i in range(len(y))], same=1.0)
+    order = np.argsort(y, kind="stable")  # the row's number would tell its class
+    X, y = X.iloc[order].assign(row=np.arange(len(y))), y[order]
+    model = TabularClassifier(n_trees=10, random_state=0).fit(X, y)
+    said = {name: note.note for name, note in model.columns_.items()}
+    assert said["row"] == "left out: an identifier, it numbers the rows"
+    assert said["name"].startswith("left out: an identifier")
+    assert said["same"] == "left out: it has one value only"
+    assert said["a"] == "a table, trees and a normal density"
+    assert said["word"] == "a table and trees"
+    without = X.drop(columns=["row", "name", "same"])
+    small = TabularClassifier(n_trees=10, random_state=0).fit(without, y)
+    assert_allclose(model.predict_proba(X), small.predict_proba(without), **EQUAL)
+
+
+def test_a_table_without_a_word_to_say_is_told():
+    with pytest.warns(PoorFitWarning, match="no column tells rows apart"):
+        model = TabularClassifier(n_trees=5, random_state=0).fit(np.ones((10, 2)), np.arange(10) % 2)
+    assert_allclose(model.predict_proba([[1.0, 1.0]]), [[0.5, 0.5]], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"u": list("abcabcabcabc"), "v": list("xyxyxyxxyyxy")}),
+        pd.DataFrame({"u": [None] * 12, "v": np.arange(12) % 5}),
+        pd.DataFrame({"u": pd.date_range("2024-01-01", periods=12), "v": [True, False, None] * 4}),
+        pd.DataFrame({"u": [1e200, -1e200, 3.0] * 4, "v": [np.nan] * 11 + [1.0]}),
+    ],
+    ids=["words", "empty column", "dates and truth", "far away"],
+)
+def test_odd_tables(table):
+    y = np.arange(12) % 2
+    p = TabularClassifier(n_trees=10, random_state=0).fit(table, y).predict_proba(table)
+    assert np.isfinite(p).all()
+    assert_allclose(p.sum(axis=1), 1)
+
+
+def test_far_away_rows_are_predicted_sanely():
+    X, y = load_iris(return_X_y=True)
+    model = TabularClassifier(random_state=0).fit(X, y)
+    far = model.predict_proba(np.array([[1e300] * 4, [-1e300] * 4, [np.nan] * 4]))
+    assert np.isfinite(far).all()
+    edge = model.predict_proba([X.mean(axis=0) + 6.0 * X.std(axis=0)])
+    assert_allclose(far[0], edge[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_class_of_one_or_two_rows(rows):
+    X, y = load_iris(return_X_y=True)
+    keep = np.r_[0:100, 100 : 100 + rows]
+    model = TabularClassifier(random_state=0).fit(X[keep], y[keep])
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert model.score(X[:100], y[:100]) > 0.95
+
+
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 120))
+    X[:, 0] += 3 * y
+    p = TabularClassifier(random_state=0).fit(X, y).predict_proba(X)
+    assert np.isfinite(p).all()
+
+
+def test_it_pickles_clones_and_copies():
+    X, y = mixed()
+    model = TabularClassifier(n_trees=10, random_state=0).fit(X, y)
+    for one in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(X, y)):  # noqa: S301
+        np.testing.assert_array_equal(one.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_trees": 0}, "n_trees"),
+        ({"weights": [1, 2]}, "weights must be None or a dict"),
+        ({"weights": {"classes": 1.0}}, "weights must have a number of at least 0 for each of"),
+        ({"weights": {"classes": -1.0}}, "at least 0"),
+        ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted classifier"),
+        ({"columns": {"a": "number"}}, "must be one of"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, message):
+    X, y = mixed(60)
+    with pytest.raises(ValueError, match=message):
+        TabularClassifier(**{"n_trees": 5, "random_state": 0, **settings}).fit(X, y)
+
+
+def test_it_is_no_density():
+    with pytest.raises(AttributeError) as refusal:
+        TabularClassifier().predict_joint_log_proba  # noqa: B018 - asking is refused
+    assert "log p(x, y) is unknown" in str(refusal.value.__cause__)
