@@ -30,6 +30,9 @@ def options():
     parser.add_argument("--seeds", type=int, default=3, help="splits of a set")
     parser.add_argument("--threads", type=int, default=1, help="of every method")
     parser.add_argument("--again", metavar="METHOD", help="measure this one anew, boosting's time taken beside it")
+    parser.add_argument(
+        "--since", default="9", help="with --again: but for what was measured since 2030-01-31T12:00, say"
+    )
     parser.add_argument("--docs", type=Path, default=Path("docs/accuracy.md"), help="where the report goes")
     return parser.parse_args()
 
@@ -54,6 +57,7 @@ def main():
         write(given.out, given.docs, given.data)
         return
     work = plan(chosen, given.seeds, given.methods, given.out, given.again, given.threads, folder=given.data)
+    work.since = given.since
     if given.what == "state":
         state(work)
     else:

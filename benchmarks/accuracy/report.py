@@ -13,9 +13,8 @@ HEAD = """\
 
 `make bench-accuracy` measures what stands here (written by `python -m benchmarks.accuracy report`): all data sets as
 they are, text as text and missing as missing, without the RC authors' versions of the same rows; {seeds} splits of each
-(75/25, stratified, the same for all methods), default settings, nothing fitted or chosen on test rows. The sets at even
-places of the sorted list were for choosing what our classifiers are made of; those at odd places report, and no choice
-was made by them.
+(75/25, stratified, the same for all methods), default settings, nothing fitted on test rows. The sets at even places of
+the sorted list are for choosing what our classifiers are made of; those at odd places report.
 
 Boosting and EBM take categories and missing values themselves; ExtraTrees (300 trees) and logistic regression get
 imputed one-hot columns, scikit-bayes imputed columns and ordinal codes. Log loss takes probabilities of at least 1e-15;
@@ -55,7 +54,7 @@ def page(rows, halves, path) -> Iterator[str]:
     yield from explainable(Summary(rows))
     if choose.names:
         yield f"## The choosing half: {len(choose.names)} sets\n"
-        yield "What was chosen was chosen here, so these figures flatter our own methods.\n"
+        yield "Defaults are chosen here, so these figures flatter our own methods.\n"
         yield from means(choose)
         yield from by_set(choose, ("error", "log_loss"))
 

@@ -32,6 +32,7 @@ class Plan:
     folder: Path = sets.FOLDER
     threads: int = 1
     again: str | None = None
+    since: str = "9"  # with `again`: what was measured from this time on is not measured another time
 
     @cached_property
     def kept(self) -> Kept:
@@ -40,7 +41,9 @@ class Plan:
 
     def jobs(self) -> Iterator[tuple[sets.Set, int, Method]]:
         """What is to be measured: small tables first, slow methods last."""
-        done = {} if self.again else self.kept.read()
+        done = self.kept.read()
+        if self.again:
+            done = {key for key, row in done.items() if row["measured"] >= self.since}
         for slow in (False, True):
             chosen = [method for method in self.methods if method.slow == slow]
             for name in sorted(self.names, key=self._size) if chosen else ():
