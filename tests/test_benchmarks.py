@@ -14,7 +14,7 @@ from benchmarks import sets, tables
 from benchmarks.accuracy import methods as known
 from benchmarks.accuracy import report
 from benchmarks.accuracy import run as running
-from benchmarks.accuracy.summary import Summary, lines
+from benchmarks.accuracy.summary import Summary, lines, of_half
 from benchmarks.kept import Kept
 from benchmarks.measures import scores
 from tests.conftest import DATA
@@ -206,6 +206,13 @@ def test_the_report_is_of_the_reporting_half(folder):
         "accuracy-ranks-log-loss.svg",
         "accuracy-sets.svg",
     ]
+
+
+def test_one_half_alone_shows_nothing_of_the_other(folder):
+    text = "\n".join(report.of_one_half(of_half(results(folder), "choose", folder)))
+    assert "| a | 60 |" in text
+    assert "| c | 60 |" in text
+    assert "| b |" not in text
 
 
 def test_adult_in_splits_of_its_own(folder, capsys):

@@ -5,8 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks import accuracy, sets
-from benchmarks.accuracy.report import write
+from benchmarks.accuracy.report import of_one_half, write
 from benchmarks.accuracy.run import plan
+from benchmarks.accuracy.summary import of_half
 
 
 def listed(text):
@@ -54,7 +55,10 @@ def main():
     given = options()
     chosen = [name for name in sets.names(given.data, given.half) if not given.sets or name in given.sets]
     if given.what == "report":
-        write(given.out, given.docs, given.data)
+        if given.half == "all":
+            write(given.out, given.docs, given.data)
+        else:
+            print("\n".join(of_one_half(of_half(given.out, given.half, given.data))))
         return
     work = plan(chosen, given.seeds, given.methods, given.out, given.again, given.threads, folder=given.data)
     work.since = given.since

@@ -59,6 +59,13 @@ def page(rows, halves, path) -> Iterator[str]:
         yield from by_set(choose, ("error", "log_loss"))
 
 
+def of_one_half(summary) -> Iterator[str]:
+    """The tables of one half alone, to be read where nothing of the other is to be seen."""
+    yield from means(summary)
+    yield from duels(summary)
+    yield from by_set(summary, ("error", "log_loss", "fit"))
+
+
 def head(rows):
     """How it was measured."""
     threads = sorted({int(count) for count in rows["threads"]})
