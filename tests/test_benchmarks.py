@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -130,6 +132,19 @@ def test_other_settings_are_measured_and_again_measures_anew(folder):
     anew = plan(folder, seeds=1, again="NaiveBayes")
     assert len(list(anew.jobs())) == 1
     assert not list(replace(anew, since="2020-01-01T00:00").jobs())
+
+
+def test_settings_do_not_change_from_run_to_run(folder):
+    code = (
+        "import json; from pathlib import Path; from benchmarks import sets;"
+        "from benchmarks.accuracy.methods import methods;"
+        f"data = sets.read('a', Path({str(folder)!r}));"
+        "print(json.dumps({name: method.settings(data) for name, method in methods().items()}))"
+    )
+    data = sets.read("a", folder)
+    here = {name: method.settings(data) for name, method in known.methods().items()}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == here
 
 
 def test_what_fails_is_kept_and_said(folder):
