@@ -10,8 +10,6 @@ Usage: python -m benchmarks.priors [--choose] [--data DIR] [--seeds N] [--csv FI
 """
 
 import argparse
-import os
-import tomllib
 import warnings
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 
+from benchmarks.sets import FOLDER, names
 from suffice import (
     CategoricalNB,
     Dirichlet,
@@ -71,11 +70,6 @@ def more_tables():
     """Dirichlet priors to choose from."""
     marginal = {f"marginal, {w:g} a table": Dirichlet(w, "table", "marginal") for w in (1.0, 4.0, 16.0)}
     return TABLES | marginal | {"2 a cell": Dirichlet(2.0), "evidence, uniform": Dirichlet("evidence")}
-
-
-def names(folder, choose):
-    known = tomllib.loads((folder / "datasets.toml").read_text(encoding="utf-8"))
-    return sorted(name for name in known if not name.endswith("_rc"))[0 if choose else 1 :: 2]
 
 
 def read(folder, name, columns):
@@ -172,13 +166,13 @@ def show(results, console):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--choose", action="store_true")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SUFFICE_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--seeds", type=int, help="splits of a data set: 3, or 1 for choosing, among many more priors")
     parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     console, rows = Console(width=140), []
     warnings.simplefilter("ignore")
-    for name in names(options.data, options.choose):
+    for name in names(options.data, "choose" if options.choose else "report"):
         rows += measure(options.data, name, options.choose, options.seeds or (1 if options.choose else 3))
         console.log(name)
     results = pd.DataFrame(rows, columns=["set", "size", "model", "prior", "error", "log loss"])

@@ -2,7 +2,7 @@
 
 | the scores are | two methods | several: do any differ? | several: which pairs? |
 |---|---|---|---|
-| of independent data sets | `paired_t` | `friedman`, `f_test_repeated` | `holm`, `nemenyi`, `newman_keuls` |
+| of independent sets | `paired_t`, `wilcoxon` | `friedman`, `f_test_repeated` | `holm`, `nemenyi`, `newman_keuls` |
 | of overlapping splits of one data set | `corrected_resampled_t` | | `holm` with that test |
 | right or wrong on the same test rows | `mcnemar` | | `holm(wrong, test=mcnemar)` |
 | each method on rows of its own | `two_sample_t` | `f_test` | `tukey_hsd` |
@@ -16,6 +16,7 @@ from suffice.compare._result import Family, Pair, Test
 from suffice.compare.figure import critical_difference_figure
 from suffice.compare.means import f_test, f_test_repeated, holm, holm_adjusted, newman_keuls, tukey_hsd
 from suffice.compare.ranks import average_ranks, friedman, nemenyi
+from suffice.compare.signed import wilcoxon
 from suffice.compare.two import corrected_resampled_t, mcnemar, one_sample_t, paired_t, two_sample_t, z_test
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "paired_t",
     "tukey_hsd",
     "two_sample_t",
+    "wilcoxon",
     "z_test",
 ]
