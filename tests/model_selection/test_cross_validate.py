@@ -32,7 +32,6 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._classifier import Classifier
 from suffice.data import Memory
 from suffice.encoders import Partitions
 from suffice.learners import ClosedForm, RiskCalibration
@@ -56,19 +55,6 @@ NAMES = [
     "mammographic",
     "waveform",
 ]
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    """How often an estimator was fitted by `fit`."""
-    calls, fit = [], Classifier.fit
-
-    def counted(self, *args, **kwargs):
-        calls.append(self)
-        return fit(self, *args, **kwargs)
-
-    monkeypatch.setattr(Classifier, "fit", counted)
-    return calls
 
 
 def assert_same(ours, theirs, tolerance=1e-10):

@@ -10,9 +10,11 @@ from typing import Any, Self
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.model_selection._validation import _fit_and_score, _insert_error_scores, _warn_or_raise_about_fit_failures
-from sklearn.utils import indexable
+from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import _check_method_params, _check_sample_weight
 
+from suffice._classifier import Classifier
+from suffice._labels import check_labels
 from suffice.data import Data
 from suffice.model_selection._folds import Folds, Summed
 from suffice.model_selection._measure import Task, Tested, as_numbers, quick
@@ -78,32 +80,44 @@ class GridSearch(GridSearchCV):
     ) -> None:
         super().__init__(estimator, param_grid, scoring=scoring, cv=cv, refit=refit, error_score=error_score)
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Try all settings, and fit the best one to all rows.
 
         Parameters
         ----------
         X, y
             As the estimator takes them, in memory.
+        sample_weight : array of shape (n,), default=None
+            Row weights; whether they count in scores, too, is up to scikit-learn, as in `GridSearchCV`.
         **params
-            `sample_weight` and what else the estimator's `fit` takes, and `groups` for the splitter.
+            What else the estimator's `fit` takes, and `groups` for the splitter.
         """
         if isinstance(X, Data):
             raise TypeError("GridSearch takes rows in memory: give arrays or data frames X and y")
         self._validate_params()
         scorer, counts = self._get_scorers()
         X, y = indexable(X, y)
+        params = params if sample_weight is None else params | {"sample_weight": sample_weight}
+        if isinstance(self.estimator, Classifier) and y is not None:
+            y = check_labels(y)
         routed = self._get_routed_params_for_fit(_check_method_params(X, params=params))
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits = as_numbers(cv.split(X, y, **routed.splitter.split))
         task = Task(X, y, splits, scorer, routed.scorer.score, self.error_score)
         candidates = list(ParameterGrid(self.param_grid))
+        if not candidates or not splits:
+            raise ValueError("GridSearch has nothing to try: `param_grid` has no settings, or `cv` no splits")
         out = self._measured(task, candidates, routed.estimator.fit)
         self._take(candidates, out, counts, len(splits))
         self.scorer_ = getattr(scorer, "_scorers", scorer)
         if self.refit:
             self._refit(X, y, routed.estimator.fit)
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
     def _measured(self, task: Task, candidates: list[dict[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What scikit-learn measures, of every candidate and split."""
@@ -115,8 +129,6 @@ class GridSearch(GridSearchCV):
         again = _Refit(self.estimator, task, given)
         places = [(c, i) for c in range(len(candidates)) for i in range(len(task.splits))]
         out = [found.get((c, i)) or again.measure(candidates[c], i) for c, i in places]
-        if not out:
-            raise ValueError("GridSearch has nothing to try: `param_grid` has no settings, or `cv` no splits")
         _warn_or_raise_about_fit_failures(out, self.error_score)
         if callable(self.scoring):
             _insert_error_scores(out, self.error_score)
