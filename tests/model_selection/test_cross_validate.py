@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn import model_selection
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import RidgeClassifier
-from sklearn.metrics import make_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -37,6 +37,7 @@ from suffice.encoders import Partitions
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection import cross_validate
 from suffice.model_selection._folds import others, rounds
+from suffice.model_selection._scorers import quick
 from suffice.models import Categorical
 from suffice.priors import Dirichlet
 from tests.zoo import every
@@ -252,6 +253,27 @@ def test_as_many_components_as_there_are(rng):
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     with pytest.raises(ValueError, match="n_components cannot be larger than"):
         cross_validate(LinearDiscriminantAnalysis(n_components=2), X, y)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quick_scores_are_scikit_learns(scoring, dtype, rng):
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    X = (rng.normal(size=(60, 2)) + 40 * (np.arange(60) % 3)[:, None]).astype(dtype)  # probabilities of 0 and 1
+    X[::7] = X[1::7][: len(X[::7])]  # of another class
+    fit, scorer, weight = GaussianNB(prior=None).fit(X, y), get_scorer(scoring), rng.uniform(size=60)
+    ours = quick(scorer, fit, scoring)
+    assert ours is not scorer
+    assert_allclose(ours(fit, X, y), scorer(fit, X, y), rtol=1e-12)
+    assert_allclose(ours(fit, X, y, sample_weight=weight), scorer(fit, X, y, sample_weight=weight), rtol=1e-12)
+
+
+def test_a_quick_score_refuses_what_scikit_learns_refuses(rng):
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2))
+    for cv in ([(np.arange(60), np.flatnonzero(y < 2))], [(np.flatnonzero(y < 2), np.arange(60))]):
+        with pytest.raises(ValueError, match="different number of classes"):
+            cross_validate(GaussianNB(), X, y, cv=cv, scoring="neg_log_loss")
 
 
 def test_estimators_of_others(rng):

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.model_selection._validation import _score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
@@ -29,17 +28,6 @@ def as_numbers(splits: Iterable[Any]) -> list[Split]:
 def _numbers(rows: Any) -> Array:
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
-
-
-def quick(scorer: Any, estimator: Any, scoring: Any) -> Any:
-    """A scorer, or one that gives the same numbers without checking labels once more, where scikit-learn does so."""
-    own = scoring is None and type(estimator).score is ClassifierMixin.score
-    return accuracy if own or (isinstance(scoring, str) and scoring == "accuracy") else scorer
-
-
-def accuracy(fit: Any, X: Any, y: Array, sample_weight: Any = None) -> float:
-    """The share of rows whose label (n,) is predicted."""
-    return float(np.average(fit.predict(X) == y, weights=sample_weight))
 
 
 @dataclass(frozen=True, eq=False)

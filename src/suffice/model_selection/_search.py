@@ -17,7 +17,8 @@ from suffice._classifier import Classifier
 from suffice._labels import check_labels
 from suffice.data import Data
 from suffice.model_selection._folds import Folds, Summed
-from suffice.model_selection._measure import Task, Tested, as_numbers, quick
+from suffice.model_selection._measure import Task, Tested, as_numbers
+from suffice.model_selection._scorers import quick
 
 
 class GridSearch(GridSearchCV):

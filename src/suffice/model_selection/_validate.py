@@ -12,7 +12,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from suffice.data import Data
 from suffice.model_selection._folds import Folds
-from suffice.model_selection._measure import Task, Tested, as_numbers, quick
+from suffice.model_selection._measure import Task, Tested, as_numbers
+from suffice.model_selection._scorers import quick
 
 
 def cross_validate(
