@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-missing bench-priors bench-speed bench-tables bench-tangent sklearn-tests clean
+	bench-missing bench-priors bench-search bench-speed bench-tables bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -58,6 +58,9 @@ bench-missing: $(VENV)/.test
 
 bench-priors: $(VENV)/.test
 	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))
+
+bench-search: $(VENV)/.base
+	$(BIN)/python benchmarks/search.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

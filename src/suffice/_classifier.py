@@ -282,7 +282,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
             if not len(rows):  # which newer versions of scikit-learn have said by now
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             X, y, weight = _safe_indexing(by_rows(X), rows), y[rows], weight[rows]
-        Y = OneHot.of(y, weight)
+        Y = OneHot.coded(y, weight)
         return Memory(self._features(X, reset, Y), Y)
 
     def _take_names(self) -> None:

@@ -187,10 +187,16 @@ class OneHot:
     @classmethod
     def of(cls, y: Any, weight: Any = None) -> OneHot:
         """Labels `y` (n,) and their weights, checked; rows of weight zero make no class."""
-        y = check_labels(y)
+        return cls.coded(check_labels(y), weight)
+
+    @classmethod
+    def coded(cls, y: Array, weight: Any = None) -> OneHot:
+        """The same of labels that were checked before."""
         weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
         if weight.shape != y.shape:
             raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
+        if weight.all():
+            return cls(*np.unique(y, return_inverse=True), weight)
         classes, codes = np.unique(y[weight != 0], return_inverse=True)
         full = np.full(len(y), -1)
         full[weight != 0] = codes

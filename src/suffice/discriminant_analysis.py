@@ -18,6 +18,7 @@ from suffice.models import (
     FullGaussian,
     RegularisedGaussian,
     ShrunkTiedGaussian,
+    Statistics,
     TiedFullGaussian,
 )
 from suffice.models.canonical import Scored
@@ -272,6 +273,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             super().fit(X, y, sample_weight)
             _ = self._n_features_out
             return self
+
+    def _fit_sums(self, s: Statistics[Any], reader: Self) -> Self:
+        super()._fit_sums(s, reader)
+        _ = self._n_features_out
+        return self
 
     @property
     def _n_features_out(self) -> int:

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn import model_selection
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import RidgeClassifier
-from sklearn.metrics import make_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -27,14 +28,18 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    ModelClassifier,
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._classifier import Classifier
 from suffice.data import Memory
+from suffice.encoders import Partitions
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection import cross_validate
 from suffice.model_selection._folds import others, rounds
+from suffice.model_selection._scorers import quick
+from suffice.models import Categorical
+from suffice.priors import Dirichlet
 from tests.zoo import every
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning")
@@ -51,19 +56,6 @@ NAMES = [
     "mammographic",
     "waveform",
 ]
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    """How often an estimator was fitted by `fit`."""
-    calls, fit = [], Classifier.fit
-
-    def counted(self, *args, **kwargs):
-        calls.append(self)
-        return fit(self, *args, **kwargs)
-
-    monkeypatch.setattr(Classifier, "fit", counted)
-    return calls
 
 
 def assert_same(ours, theirs, tolerance=1e-10):
@@ -182,7 +174,7 @@ def test_more_patterns_than_are_kept_apart_are_refitted(rng, fits, monkeypatch):
 
 @pytest.mark.parametrize(
     "prototype",
-    [GaussianNB(learner=RiskCalibration(0.1, stop=None, max_iter=4)), LogisticRegression(), NaiveBayes()],
+    [GaussianNB(learner=RiskCalibration(0.1, stop=None, max_iter=4)), LogisticRegression()],
     ids=lambda prototype: type(prototype).__name__,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -200,6 +192,88 @@ def test_planes_come_from_sums(prototype, rng, fits):
     X = rng.normal(size=(60, 2)) + y[:, None]
     cross_validate(prototype, X, y)
     assert not fits
+
+
+def mixed(rng, n=120):
+    """Columns of every kind."""
+    y = np.arange(n) % 3
+    day = np.datetime64("2024-01-01") + rng.integers(0, 99, n).astype("m8[D]")
+    text = np.where(rng.random(n) < 0.1, None, np.array(["u", "v", "w"], dtype=object)[(y + rng.integers(0, 2, n)) % 3])
+    number = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n) + y)
+    return pd.DataFrame({"number": number, "text": text, "day": day, "flag": rng.random(n) < 0.2 + y / 5}), y
+
+
+@pytest.mark.parametrize("settings", [{}, {"numeric": "gaussian", "missing": "indicator"}], ids=["bins", "gaussian"])
+@pytest.mark.parametrize("cv", [4, ShuffleSplit(3, random_state=0)], ids=lambda cv: type(cv).__name__)
+def test_columns_of_the_same_kinds_in_every_fold_come_from_sums(settings, cv, rng, fits):
+    X, y = mixed(rng)
+    weight = rng.choice([0.0, 1.0, 2.0], len(y))
+    wanted = {"cv": cv, "scoring": "neg_log_loss", "return_train_score": True, "return_estimator": True}
+    ours, theirs = both(NaiveBayes(**settings), X, y, sample_weight=weight, **wanted)
+    assert_same(ours, theirs)
+    assert len(fits) == theirs["fit_time"].shape[0]  # theirs
+    for one, other in zip(ours["estimator"], theirs["estimator"], strict=True):
+        assert str(one.columns_) == str(other.columns_)
+
+
+def test_a_column_that_is_empty_in_a_fold_is_refitted(rng, fits):
+    X, y = mixed(rng)
+    X["late"] = np.array([None] * 40 + [1.5, 2] * 40, dtype=object)
+    assert_same(*both(NaiveBayes(), X, y, cv=KFold(3)))
+    assert len(fits) == 6
+
+
+def test_trees_are_grown_for_every_split(rng, fits):
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    model = ModelClassifier(Categorical(Dirichlet(1), encoder=Partitions(n=3)))
+    assert_same(*both(model, X, y, cv=3))
+    assert len(fits) == 6
+    given = ModelClassifier(Categorical(Dirichlet(1), encoder=Partitions(n=3).prepare(Memory(X, y))))
+    fits.clear()
+    assert_same(*both(given, X, y, cv=3))
+    assert len(fits) == 3
+
+
+def test_masks_for_rows(rng):
+    y = np.arange(40) % 2
+    X, mask = rng.normal(size=(40, 2)), np.arange(40) < 30
+    assert_same(*both(GaussianNB(), X, y, cv=[(mask, ~mask), (np.roll(mask, 5), ~np.roll(mask, 5))]))
+
+
+def test_labels_in_a_column(rng):
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 2)) + y[:, None]
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        ours = cross_validate(GaussianNB(), X, y[:, None])
+    assert_same(ours, cross_validate(GaussianNB(), X, y))
+
+
+def test_as_many_components_as_there_are(rng):
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    with pytest.raises(ValueError, match="n_components cannot be larger than"):
+        cross_validate(LinearDiscriminantAnalysis(n_components=2), X, y)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quick_scores_are_scikit_learns(scoring, dtype, rng):
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    X = (rng.normal(size=(60, 2)) + 40 * (np.arange(60) % 3)[:, None]).astype(dtype)  # probabilities of 0 and 1
+    X[::7] = X[1::7][: len(X[::7])]  # of another class
+    fit, scorer, weight = GaussianNB(prior=None).fit(X, y), get_scorer(scoring), rng.uniform(size=60)
+    ours = quick(scorer, fit, scoring)
+    assert ours is not scorer
+    assert_allclose(ours(fit, X, y), scorer(fit, X, y), rtol=1e-12)
+    assert_allclose(ours(fit, X, y, sample_weight=weight), scorer(fit, X, y, sample_weight=weight), rtol=1e-12)
+
+
+def test_a_quick_score_refuses_what_scikit_learns_refuses(rng):
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2))
+    for cv in ([(np.arange(60), np.flatnonzero(y < 2))], [(np.flatnonzero(y < 2), np.arange(60))]):
+        with pytest.raises(ValueError, match="different number of classes"):
+            cross_validate(GaussianNB(), X, y, cv=cv, scoring="neg_log_loss")
 
 
 def test_estimators_of_others(rng):

@@ -1,40 +1,57 @@
-"""Sums of rows by fold, and the sums of all other folds."""
+"""Rows that are read once for all splits, sums of rows by fold, and the sums of all other folds."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.data import Memory
-from suffice.encoders import Encoder
+from suffice.data.memory import by_rows
+from suffice.encoders import Encoded, Encoder
 from suffice.learners import Observed
 from suffice.models import AnyModel, AnyStatistics
 
 Split: TypeAlias = tuple[Array, Array]  # the training rows and the test rows
 
 
-def adds_up(estimator: Any, X: Any, y: Any) -> bool:
-    """Whether what an estimator learns is a function of sums, which it reads as they are: nothing is learned before."""
-    if not isinstance(estimator, Classifier) or not hasattr(estimator, "partial_fit"):
-        return False
-    encoder = estimator._model().encoder
-    learns = type(encoder).prepare is not Encoder.prepare
-    return not learns or encoder.prepare(Memory(X, y)) is encoder
+class Summed(NamedTuple):
+    """What an estimator sums; estimators of which this is equal have the same sums of the same rows."""
+
+    estimator: type
+    encoder: Encoder
+    kind: object
+
+    @classmethod
+    def of(cls, estimator: Any) -> Summed | None:
+        """None where what it learns is no function of sums; what is of unknown kind is equal to nothing else."""
+        if not adds_up(estimator):
+            return None
+        model = estimator._model()
+        return cls(type(estimator), model.encoder, object() if model.kind_of_sums is None else model.kind_of_sums)
+
+
+def adds_up(estimator: Any) -> bool:
+    """Whether what an estimator learns from encoded rows is a function of their sums."""
+    return isinstance(estimator, Classifier) and hasattr(estimator, "partial_fit")
 
 
 @dataclass(frozen=True, eq=False)
 class Read:
     """Rows that an estimator has read: encoded once, to be summed by fold."""
 
+    X: Any  # as they were given
+    labels: Array  # (n,)
     reader: Classifier
     model: AnyModel
     rows: Memory  # without those of weight zero
@@ -47,17 +64,99 @@ class Read:
         rows = reader._read(X, y, weight, reset=True)
         if not isinstance(rows, Memory):
             raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
-        return cls(reader, reader._prepared(), rows, np.where(weight > 0, np.cumsum(weight > 0) - 1, -1))
+        at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
+        return cls(by_rows(X), np.ravel(y), reader, reader._prepared(), rows, at)
 
     def sum(self, which: Array) -> AnyStatistics:
         """S(X, Y) of some rows."""
+        at = self._counting(which)
+        return Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model))
+
+    def _counting(self, which: Array) -> Array:
         at = self.at[which]
-        at = at[at >= 0]
-        Y = self.rows._labels()
-        return Memory(self.rows.X[at], Y[at]).sum(Observed(self.model))
+        return at if at.min(initial=0) >= 0 else at[at >= 0]
+
+    def prepares(self, which: Array) -> bool:
+        """Whether some rows alone prepare the encoder that all rows together have prepared."""
+        encoder = self.reader._model().encoder
+        if type(encoder).prepare is Encoder.prepare:
+            return True
+        rows = Memory(_safe_indexing(self.X, which[self.at[which] >= 0]), self.rows._labels()[self._counting(which)])
+        return bool(encoder.prepare(rows) == self.model.encoder)
+
+    def encoded(self, which: Array, X: Any) -> Encoded:
+        """Some rows X, encoded."""
+        at = self.at[which]
+        return self.model.encoder(X) if (at < 0).any() else self.rows.X[at]
 
 
-def trained(read: Read, splits: Sequence[Split]) -> tuple[list[AnyStatistics], list[float]]:
+@dataclass(frozen=True, eq=False)
+class Kept(Encoder):
+    """An encoder that has encoded some rows before, and knows them when it is given them again."""
+
+    inner: Encoder
+    X: Any
+    encoded: Encoded
+
+    def __call__(self, X: Any) -> Encoded:
+        return self.encoded if X is self.X else self.inner(X)
+
+    def encode(self, X: Any) -> Encoded:
+        return self.inner.encode(X)
+
+
+@contextmanager
+def keeping(fit: Classifier, X: Any, encoded: Encoded) -> Iterator[None]:
+    """As long as it lasts, an estimator takes rows X for encoded as they are."""
+    encoder = fit._encoder
+    fit._encoder = Kept(encoder, X, encoded)
+    try:
+        yield
+    finally:
+        fit._encoder = encoder
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The sums of the training rows of every split, from rows that were read once."""
+
+    read: Read
+    sums: list[AnyStatistics]
+    times: list[float]  # what each took
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, weight: Array | None, splits: Sequence[Split]) -> Folds | None:
+        """None where learning is no function of sums, so that an estimator is to be fitted for every split.
+
+        An encoder that learns must learn the same from every part that is summed as from all rows.
+        """
+        if not adds_up(estimator):
+            return None
+        begun = perf_counter()
+        read = Read.of(estimator, X, y, np.ones(len(y)) if weight is None else weight)
+        parts = list(summed(splits, len(read.at)))
+        if not all(read.prepares(rows) for part in parts for rows in part):
+            return None
+        shared = (perf_counter() - begun) / len(splits)
+        try:
+            sums, times = trained(read, parts)
+        except ValueError:  # sums to which nothing can be added
+            return None
+        return cls(read, sums, [shared + one for one in times])
+
+    def fit(self, estimator: Any, split: int) -> Any:
+        """What `fit` makes of the training rows of a split; for an estimator that sums what the first does."""
+        return clone(estimator)._fit_sums(self.sums[split], self.read.reader)
+
+
+def summed(splits: Sequence[Split], n: int) -> Iterator[list[Array]]:
+    """Rows to be summed together: the test rows of a round of splits, or the training rows of one split alone."""
+    for start, end in rounds(splits, n):
+        some = splits[start:end]
+        yield [test for _, test in some] if len(some) > 1 else [some[0][0]]
+
+
+def trained(read: Read, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyStatistics], list[float]]:
     """The sums of the training rows of every split, and how long each took.
 
     Where splits follow each other whose test rows are all rows, and whose training rows are all others, each fold is
@@ -66,12 +165,11 @@ def trained(read: Read, splits: Sequence[Split]) -> tuple[list[AnyStatistics], l
     """
     sums: list[AnyStatistics] = []
     times: list[float] = []
-    for start, end in rounds(splits, len(read.at)):
+    for part in parts:
         begun = perf_counter()
-        whole = end - start > 1
-        each = [read.sum(test if whole else train) for train, test in splits[start:end]]
-        sums += [s.settled().seen() for s in (others(each) if whole else each)]
-        times += [(perf_counter() - begun) / (end - start)] * (end - start)
+        each = [read.sum(rows) for rows in part]
+        sums += [s.settled().seen() for s in (others(each) if len(part) > 1 else each)]
+        times += [(perf_counter() - begun) / len(part)] * len(part)
     return sums, times
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn import model_selection
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight
 
-from suffice._vector import Array
 from suffice.data import Data
-from suffice.model_selection._folds import Read, Split, adds_up, trained
-from suffice.models import AnyStatistics
+from suffice.model_selection._folds import Folds
+from suffice.model_selection._measure import Task, Tested, as_numbers
+from suffice.model_selection._scorers import quick
 
 
 def cross_validate(
@@ -39,8 +37,8 @@ def cross_validate(
     from the data (the prior, cells, categories) is a function of the sums and chosen anew without the fold. Splits
     whose training rows are not all others (such as time series) sum each training set. Where learning is no
     function of sums, the estimator is fitted for every split: learners other than the closed form, encoders that
-    learn (the kinds of columns of `NaiveBayes` without `columns`), more patterns of missing values than are kept
-    apart, and estimators of others.
+    learn something else from a part of the rows (trees; the kinds of columns of `NaiveBayes` if a fold has no values in
+    one), more patterns of missing values than are kept apart, and estimators of others.
 
     Parameters
     ----------
@@ -72,18 +70,20 @@ def cross_validate(
     if isinstance(X, Data):
         raise TypeError("cross_validate takes rows in memory: give arrays or data frames X and y")
     X, y = indexable(X, y)
-    splits = list(model_selection.check_cv(cv, y, classifier=True).split(X, y, groups))
-    scorer = check_scoring(estimator, scoring=scoring)
+    splits = as_numbers(model_selection.check_cv(cv, y, classifier=True).split(X, y, groups))
     weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    sums = _sums(estimator, X, y, weight, splits)
-    if sums is None:
+    folds = Folds.of(estimator, X, y, weight, splits)
+    if folds is None:
         wanted = {"return_train_score": return_train_score, "return_estimator": return_estimator}
         params = {} if weight is None else {"sample_weight": weight}
         found: dict[str, Any] = model_selection.cross_validate(
             estimator, X, y, cv=splits, scoring=scoring, params=params, error_score="raise", **wanted
         )
     else:
-        found = _scores(estimator, X, np.asarray(y), splits, scorer, sums, return_train_score)
+        scorer = quick(check_scoring(estimator, scoring=scoring), estimator, scoring)
+        task = Task(X, folds.read.labels, splits, scorer)
+        tests = (Tested.of(task, folds, i) for i in range(len(splits)))
+        found = _by_name([test.measure(estimator, return_train_score) for test in tests])
         if not return_estimator:
             del found["estimator"]
     if return_indices:
@@ -91,46 +91,19 @@ def cross_validate(
     return found
 
 
-def _sums(
-    estimator: Any, X: Any, y: Any, weight: Array | None, splits: list[Split]
-) -> tuple[Read, list[AnyStatistics], list[float]] | None:
-    """The rows as read, the sums of the training rows and the time that these took; None where sums do not do."""
-    if not adds_up(estimator, X, y):
-        return None
-    read = Read.of(estimator, X, y, np.ones(len(y)) if weight is None else weight)
-    try:
-        return read, *trained(read, splits)
-    except ValueError:  # sums to which nothing can be added
-        return None
-
-
-def _scores(
-    estimator: Any,
-    X: Any,
-    y: Array,
-    splits: list[Split],
-    scorer: Any,
-    sums: tuple[Read, list[AnyStatistics], list[float]],
-    with_train: bool,
-) -> dict[str, Any]:
-    """Fit the sums of every split, and score its test rows."""
-    read, trainings, times = sums
-    rows: list[dict[str, Any]] = []
-    for (train, test), s, spent in zip(splits, trainings, times, strict=True):
-        begun = perf_counter()
-        fit = clone(estimator)._fit_sums(s, read.reader)
-        fitted = perf_counter()
-        scores = {f"test_{name}": value for name, value in _named(scorer, fit, X, y, test).items()}
-        one = {"fit_time": spent + fitted - begun, "score_time": perf_counter() - fitted, "estimator": fit, **scores}
-        if with_train:
-            one |= {f"train_{name}": value for name, value in _named(scorer, fit, X, y, train).items()}
-        rows.append(one)
+def _by_name(each: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was measured on every split, by name: arrays, but for estimators."""
+    flat = [_flat(one) for one in each]
     return {
-        name: [one[name] for one in rows] if name == "estimator" else np.array([one[name] for one in rows])
-        for name in rows[0]
+        name: [one[name] for one in flat] if name == "estimator" else np.array([one[name] for one in flat])
+        for name in flat[0]
     }
 
 
-def _named(scorer: Any, fit: Any, X: Any, y: Array, rows: Array) -> dict[str, Any]:
-    scores = scorer(fit, _safe_indexing(X, rows), y[rows])
-    return scores if isinstance(scores, dict) else {"score": scores}
+def _flat(one: dict[str, Any]) -> dict[str, Any]:
+    """What was measured on a split, with a name for each of several scores."""
+    scores = {side: one.pop(f"{side}_scores") for side in ("test", "train") if f"{side}_scores" in one}
+    for side, found in scores.items():
+        named = found if isinstance(found, dict) else {"score": found}
+        one |= {f"{side}_{name}": score for name, score in named.items()}
+    return one

@@ -85,6 +85,21 @@ class Model(ABC, Generic[B, T]):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:
         """The sums of the features for weights of the classes of a domain."""
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        """What the sums depend on before `resolve`, besides the encoder; None: unknown.
+
+        Two models of equal kinds and equal encoders have the same statistics of the same rows, so that what is summed
+        for one need not be summed for the other. A subclass that writes `sums` or `statistics` anew is of unknown kind
+        until it says which.
+        """
+        return None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if {"sums", "statistics"} & vars(cls).keys() and "kind_of_sums" not in vars(cls):
+            cls.kind_of_sums = Model.kind_of_sums  # type: ignore[method-assign]
+
     def resolve(self, s: Statistics[B]) -> Self:
         """The model with all that depends on the data (domain, prior mean and scale) fixed once, from S(X, Y)."""
         return replace(self, domain=s.domain)

@@ -77,6 +77,11 @@ class Blocks(Classed[Parts, Factors]):
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        kinds = {name: model.kind_of_sums for name, model in self.parts.items()}
+        return None if None in kinds.values() else kinds
+
     def resolve(self, s: Statistics[Parts]) -> Self:
         blocks = cast(BlockFeatures, s.domain.features)
         parts = {name: self._of_block(name, blocks).resolve(part(s, name)) for name in blocks.parts}

@@ -78,6 +78,10 @@ class Bernoulli(
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Presences:
         return Presences.of(domain.features.read(X), W)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return Presences
+
     def _smoothed(self, s: Statistics[Presences]) -> tuple[Array, Array]:
         """How many rows have each feature and how many do not, with the prior's (k, d), (k, d)."""
         return s.sums.total + self._pseudo, (s.sums.count + self._pseudo) - s.sums.total

@@ -60,6 +60,10 @@ class Binned(Categorical):
             return super().sums(X, W, domain)
         return histogram(domain.features.read(X), W)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return histogram
+
     def resolve(self, s: Statistics[Any]) -> Self:
         """The cells chosen from a histogram; kept where the sums are over cells already."""
         features = s.domain.features

@@ -111,6 +111,10 @@ class Categorical(
         return Counts(counted(features.read(X), features.starts, W))
 
     @property
+    def kind_of_sums(self) -> object | None:
+        return Counts
+
+    @property
     def prior_rows(self) -> float:
         """In most columns."""
         if self.believed is None or self.domain is None or not self.domain.width:

@@ -163,6 +163,10 @@ class Contests(Model[B, tuple[object, ...]]):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:
         return self.model.sums(X, W, domain)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return self.model.kind_of_sums
+
     def resolve(self, s: Statistics[B]) -> Self:
         k = len(s.mass)
         contests = tuple(SCHEMES[self.scheme].contests(k)) if k > 2 else (Contest(np.arange(k)),)

@@ -116,6 +116,10 @@ class _FullGaussian(Gaussian[Full]):
         """Moments; by pattern where entries are missing."""
         return by_pattern(domain.features.read(X), W, self.origin)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return by_pattern
+
     def resolve(self, s: Statistics[Any]) -> Self:
         return super().resolve(replace(s, sums=guessed(s.sums)))
 

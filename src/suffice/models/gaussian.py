@@ -71,6 +71,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
         return moments(domain.features.read(X), W, self.full, self.origin)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return moments, self.full
+
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
         total = s.sums.total()

@@ -75,6 +75,10 @@ class Multinomial(
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Words:
         return Words(by_class(W, domain.features.read(X)))
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return Words
+
     def _smoothed(self, s: Statistics[Words]) -> Array:
         """The counts with the prior's added (k, d)."""
         if self.prior is None:

@@ -41,6 +41,10 @@ class TangentPlane(Model[Moments, Plane]):
         """Moments; by pattern where entries are missing."""
         return by_pattern(domain.features.read(X), W, self.origin)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return by_pattern
+
     def resolve(self, s: Statistics[Any]) -> Self:
         s = replace(s, sums=guessed(s.sums))
         check_range(s)

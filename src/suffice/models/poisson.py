@@ -65,6 +65,10 @@ class Poisson(Density[Totals, Rates], Joint[Totals, Rates], Natural[Totals, Rate
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Totals:
         return Totals.of(domain.features.read(X), W)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return Totals
+
     def resolve(self, s: Statistics[Totals]) -> Self:
         return replace(self, domain=s.domain, overall=ratio(s.sums.total.sum(axis=0), s.sums.count.sum(axis=0)))
 

@@ -36,6 +36,10 @@ class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Li
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
         return self.gaussian.sums(X, W, domain)
 
+    @property
+    def kind_of_sums(self) -> object | None:
+        return self.gaussian.kind_of_sums
+
     def resolve(self, s: Statistics[Moments]) -> Self:
         return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
