@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
-from suffice._labels import OneHot, positions, show
+from suffice._labels import OneHot, dense, positions, show
 from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
@@ -17,7 +17,7 @@ from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
-from suffice.models.without import Own, table_without
+from suffice.models.without import table_without
 from suffice.priors import Dirichlet
 
 MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
@@ -186,13 +186,10 @@ class Categorical(
         features = _of(theta.domain)
         return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
-        """Only the tables of a row's own class change."""
-        features, own = _of(theta.domain), Own.of(Y)
-        out = self.log_density(X, theta)
-        left = table_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
-        out[np.arange(len(out)), own.codes] = left
-        return out
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        """The tables of a class change by what a row counts there."""
+        features = _of(theta.domain)
+        return table_without(features.read(X), features.starts, dense(Y), *self._smoothed(s), LOG_ZERO)
 
 
 def _of(domain: Domain) -> CategoricalFeatures:
