@@ -25,7 +25,6 @@ from suffice.models._base import Ability, Share
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
-
 ENOUGH = 0.05  # of the first rate: where no longer step lowers the loss out of sample, it has settled
 
 
@@ -72,6 +71,11 @@ class RiskCalibration(Iterative):
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows progress.
+    out_of_sample : bool, default=False
+        Replace P by the posterior of each row without itself: what the row counts for is taken out of s before it is
+        predicted, as in `loo_log_proba`. Losses, objective and stop then are those of rows that were not learned (with
+        log-odds of at most 34.5), so that learning ends where it would begin to learn rows by heart. For rows in memory
+        and models with leave-one-out scores; `init`, `batch_size` and `validation_fraction` stay at their defaults.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from suffice.losses import Loss
 from suffice.models import AnyStatistics, Removable
 
 GAMMA = 0.75  # of what learning has added to a row's weight, the share that is taken out with the row
+BOUND = float(-np.log(1e-15))  # of log-odds: else one row that nothing else is like outweighs all others in the loss
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +52,10 @@ class Honest(Measured):
 
 @dataclass(frozen=True)
 class Without:
-    """Losses and direction of a batch, each row with its own weight O = Y + gamma (V - Y) taken out of s."""
+    """Losses and direction of a batch, each row with its own weight O = Y + gamma (V - Y) taken out of s.
+
+    Not all of V is taken out: the weights of other rows have answered to it, and stay.
+    """
 
     model: Removable[Any, Any]  # resolved
     theta: object
@@ -63,7 +67,9 @@ class Without:
         rows, labels = cast(Numbered, batch.X), batch.Y.onto(s.domain.classes)
         Y = dense(labels)
         own = Y + GAMMA * (V[rows.at] - Y)
-        losses, W = self.loss(self.model.log_joint_without(rows, own, self.theta, s), labels)
+        scores = self.model.log_joint_without(rows, own, self.theta, s)
+        least = scores.max(axis=1, keepdims=True) - BOUND
+        losses, W = self.loss(np.maximum(scores, least), labels)
         moves = np.zeros(V.shape)
         moves[rows.at] = W
         return Honest(losses, Weighed(cast(Any, self.model).statistics(rows, W), moves))
@@ -107,8 +113,8 @@ def numbered(data: Data) -> Memory:
     """Rows in memory that know their places; TypeError for any others."""
     if not isinstance(data, Memory):
         raise TypeError(
-            "out_of_sample=True needs rows in memory, since it keeps what each of them counts for, and got a "
-            f"{type(data).__name__}: read them into memory, or leave out_of_sample=False"
+            "out_of_sample=True needs rows in memory, since it keeps what each of them counts for: give arrays or a "
+            "data frame, or leave out_of_sample=False"
         )
     X = cast(Encoded, data.X)
     return Memory(Numbered(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)
