@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-missing bench-priors bench-search bench-speed bench-tables bench-tangent sklearn-tests clean
+	bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables bench-tangent \
+	sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
@@ -55,6 +56,9 @@ bench-fscl: $(VENV)/.test
 
 bench-missing: $(VENV)/.test
 	$(BIN)/python benchmarks/missing.py $(AT)
+
+bench-out-of-sample: $(VENV)/.test
+	$(BIN)/python -m benchmarks.out_of_sample $(AT)
 
 bench-priors: $(VENV)/.test
 	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))

@@ -96,7 +96,7 @@ def test_forgetting_equals_never_having_learned(entry, seed, gone):
     same(model, entry.estimator().fit(X[:60], y[:60]), X, entry.tolerance)
 
 
-@every()
+@every(lambda entry: not entry.out_of_sample)
 @given(seeds)
 def test_weights_are_repetitions(entry, seed):
     X, y = entry.draw(seed)

@@ -93,6 +93,11 @@ class Entry:
         """Whether sparse rows can stay so."""
         return getattr(self.model().encoder, "sparse", False)
 
+    @property
+    def out_of_sample(self):
+        """Whether rows are learned in memory, each without itself: a row twice is then another thing than weight 2."""
+        return getattr(self.prototype._learner(), "out_of_sample", False)
+
     def estimator(self):
         return clone(self.prototype)
 
@@ -133,6 +138,7 @@ NIW = GaussianPrior(4, 6, covariance="total", kind="niw")
 EVIDENCE = GaussianPrior("evidence", "evidence", correlation="evidence", kind="niw")
 OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some classes
 VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
+HONEST = RiskCalibration(0.1, 8, stop=None, out_of_sample=True)
 DECLARED = {0: [str(v) for v in range(17)]}
 TABLES = Dirichlet("evidence", base="marginal")
 EXPERTS = Experts(  # columns are seen twice, by a table and by a normal density
@@ -234,6 +240,11 @@ ZOO = [
     Entry("poisson-rc", PoissonNB(learner=RiskCalibration(0.1, stop=None)), None, False, False, 1e-9, counts=True),
     Entry("poisson-gd", PoissonNB(learner=GradientDescent(stop=None)), None, False, False, 1e-9, counts=True),
     Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
+    Entry("categorical-honest", CategoricalNB(learner=HONEST), units=False),
+    Entry("gaussian-nb-honest", GaussianNB(learner=HONEST), tolerance=1e-9),
+    Entry("qda-honest", QuadraticDiscriminantAnalysis(learner=HONEST), tolerance=1e-8),
+    Entry("lda-honest", LinearDiscriminantAnalysis(learner=HONEST), tolerance=1e-8),
+    Entry("naive-bayes-honest", NaiveBayes(learner=HONEST), units=False, tolerance=1e-9),
 ]
 
 

@@ -230,6 +230,11 @@ class OneHot:
         return sparse.csr_array((self.weight[known], self.codes[known], starts), shape=shape)
 
 
+def dense(W: OneHot | Array) -> Array:
+    """Class weights, of labels or any others, as an array (n, k)."""
+    return np.asarray(W.matrix().toarray()) if isinstance(W, OneHot) else W
+
+
 @dataclass(frozen=True)
 class Reweigh:
     """Labels with the weights of their classes, as a value that can travel to where the rows are."""

@@ -17,8 +17,8 @@ from suffice._threads import few_threads
 from suffice._vector import Array
 from suffice.data import Data
 from suffice.data.memory import by_rows, row_slices
-from suffice.models import AnyStatistics, Removable
-from suffice.models._base import Weighable
+from suffice.models import AnyStatistics
+from suffice.models._base import LeaveOneOut
 
 MORE = 1e-9  # share by which a weight may be above that of its class, by rounding
 ELSE = "use suffice.model_selection.cross_validate"
@@ -29,7 +29,7 @@ def _leaves_out(estimator: Leaving) -> bool:
     name, learner = type(estimator).__name__, estimator._learner()
     if not hasattr(learner, "close"):
         raise AttributeError(f"a row cannot be taken out of what {type(learner).__name__} learns: {ELSE}")
-    if not isinstance(estimator._model(), Removable | Weighable):
+    if not isinstance(estimator._model(), LeaveOneOut):
         raise AttributeError(
             f"this {name} has no leave-one-out probabilities from its sums (tables and normal densities without "
             f"shrinkage or tying have them): {ELSE}"
@@ -72,7 +72,7 @@ class Leaving(Predicting):
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         Y = _learned(OneHot.of(y, weight), s, self._class_weights(self.statistics_))
         rows = self._features(by_rows(X), reset=False)
-        model = cast(Removable[Any, Any], fit.model)
+        model = cast(LeaveOneOut[Any, Any], fit.model)
         with few_threads(rows.shape[1]):
             parts = [model.log_joint_without(rows[at], Y[at], fit.parameters, s) for at in row_slices(rows)]
         log_joint = np.concatenate(parts)

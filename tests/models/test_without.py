@@ -56,6 +56,37 @@ def test_it_equals_refitting_with_what_was_resolved_held(entry, seed, d, k):
     assert_allclose(fit.loo_log_proba(X, y, weight), brute_force(fit, X, y, weight), rtol=1e-8, atol=1e-8)
 
 
+@leaves
+@given(seeds, st.integers(1, 4), st.integers(2, 4))
+def test_weights_in_all_classes_are_taken_out_at_once(entry, seed, d, k):
+    X, y = entry.draw(seed, d=d, k=k, n=40)
+    rng = np.random.default_rng(seed)
+    model = entry.estimator().fit(X, y)._fit_result().model
+    rows, Y = model.encoder(X), OneHot.of(y).matrix().toarray()
+    V = Y * rng.choice([0.5, 1.0, 3.0], (len(y), 1)) + rng.uniform(0.0, 0.4, Y.shape)
+    own = V * rng.uniform(-1.0, 0.9, Y.shape)  # more than there was, or less
+    s = model.statistics(rows, V)
+    got = model.log_joint_without(rows, own, model.parameters(s), s)
+    for i in range(len(y)):
+        at = slice(i, i + 1)
+        theta = model.parameters(s - model.statistics(rows[at], own[at]))
+        assert_allclose(got[at], model.log_joint_density(rows[at], theta), rtol=1e-8, atol=1e-8)
+
+
+@leaves
+@given(seeds, st.floats(0.9, 3.0))
+def test_a_row_that_takes_more_than_there_is_leaves_no_nan(entry, seed, times):
+    X, y = entry.draw(seed)
+    result = entry.estimator().fit(X, y)._fit_result()
+    model, rows = result.model, result.model.encoder(X)
+    s = model.restrict(result.statistics)
+    own = np.tile(times * s.mass, (len(y), 1))
+    own[:, 0] = 0.0
+    got = model.log_joint_without(rows, own, result.parameters, s)
+    assert not np.isnan(got).any()
+    assert (got < np.inf).all()
+
+
 @every(lambda entry: entry.adds and entry.missing and isinstance(entry.model(), Removable))
 @given(seeds)
 def test_missing_entries_take_no_part(entry, seed):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from suffice._labels import OneHot
 from suffice.data import Batch, Memory
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, Newton, RiskCalibration
 from suffice.models import (
@@ -79,6 +80,12 @@ class Remembering(Categorical):
 
 
 @dataclass(frozen=True, eq=False)
+class OfLabels(Categorical):
+    def log_density_without(self, X, Y, theta, s):
+        return super().log_density_without(X, Y if isinstance(Y, OneHot) else Y.clip(min=0.0), theta, s)
+
+
+@dataclass(frozen=True, eq=False)
 class Uphill(Softmax):
     def gradient(self, s, eta):
         return -1.0 * super().gradient(s, eta)
@@ -109,6 +116,7 @@ class Elsewhere(DiagonalGaussian):
         (Means(), "add up to those of all"),
         (Unnormalised(), "integrates to one"),
         (Remembering(), "under the parameters of all other rows"),
+        (OfLabels(), "with weights in all classes"),
         (Uphill(), "finite differences"),
         (Forgetful(), r"from_natural\(natural\(theta\)\) answers as theta"),
         (Doubtful(), "valid is true"),

@@ -157,13 +157,17 @@ class Iterative(Learner):
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         self._check_movable(whole)
-        resolved = model.resolve(whole)
+        resolved = self.settle(model.resolve(whole), whole, data)
         shares, views = resolved.shares(whole), Views(data)
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
         fit = finish(self, resolved, whole, outcomes)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+
+    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - most are settled
+        """A resolved model with all that is to be fixed before learning begins."""
+        return model
 
     def _check_movable(self, whole: AnyStatistics) -> None:
         why = whole.sums.immovable(whole.domain, whole.mass)

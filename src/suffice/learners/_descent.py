@@ -55,6 +55,7 @@ class Rate:
     most: float = np.inf
     momentum: float = 0.0  # share of the last step that goes into the next, as long as the objective falls
     falling: bool = False  # with one over the square root of the iteration
+    enough: float = 0.0  # share of the first: shorter steps need not be tried, where directions are no gradients
 
     def after(self, length: float, iteration: int) -> float:
         """The length of the step after one that was kept."""
@@ -111,6 +112,9 @@ def descend(
                 ended = True
                 break
             length, before = length * SHRINK, None
+            if length < rate.enough * rate.first:
+                ended = True
+                break
             if length < LEAST:
                 ended = watch.fall <= max(watch.tol, 1e-9)  # at the bottom, as far as numbers go
                 break

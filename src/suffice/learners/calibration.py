@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,86 +15,18 @@ from suffice._notice import Notice
 from suffice._vector import Array, select
 from suffice.data import Batch, Data
 from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Observed, Outcome, Seed, Views
-from suffice.learners._descent import Elsewhere, Place, Rate, descend, no_pass
-from suffice.learners._stopping import RULES, STOPS, Calm, Iterate, Settled, Watch
-from suffice.losses import Loss, Losses
-from suffice.models import AnyModel, AnyStatistics, Joint, Sums
-from suffice.models._base import Share
+from suffice.learners._descent import Elsewhere, Place, Rate, descend
+from suffice.learners._moving import Calibration, Minibatches
+from suffice.learners._stopping import RULES, STOPS, Calm, Settled, Watch
+from suffice.learners.out_of_sample import OutOfSample, Weighed
+from suffice.learners.weights import ExpertWeights
+from suffice.losses import Loss
+from suffice.models import AnyModel, AnyStatistics, Joint
+from suffice.models._base import Ability, LeaveOneOut, Share, Weighable
 
-Summed: TypeAlias = Iterate[AnyStatistics, AnyStatistics]
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """Descent in the space of statistics: s <- s + rate (S(X, W) + anchor (S(X, Y) - s)), theta(s) in closed form."""
-
-    model: AnyModel  # resolved
-    data: Data
-    whole: AnyStatistics  # S(X, Y)
-    loss: Loss
-    anchor: float = 0.0
-    freeze: str = "block"
-    only_adds: bool = False
-    best: object = None  # theta(whole), where there is an anchor
-
-    def evaluate(self, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Losses, direction and objective, in one pass."""
-        return (yield from self.evaluate_on(self.data, place))
-
-    def evaluate_on(self, data: Data, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Losses, direction and objective from one pass over some rows; the direction is scaled up to all."""
-        s, theta = place
-        classes = self.whole.domain.classes
-        got: Evaluation = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
-        direction = got.direction
-        if data is not self.data:
-            direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
-        if self.anchor:
-            direction = direction + self.anchor * (self.whole - s)
-        return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses))
-
-    def objective(self, theta: object, losses: Losses) -> float:
-        """Log loss plus anchor times negative joint log-likelihood, per row."""
-        value = losses.means()[self.loss.judge]
-        if not self.anchor:
-            return value
-        likelihood = cast(Joint[Sums, object], self.model).log_likelihood(self.whole, self.best, theta)
-        return value - self.anchor * likelihood / float(self.whole.mass.sum())
-
-    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
-        return no_pass(self.moved(at, rate))
-
-    def moved(self, at: Summed, rate: float) -> Place[AnyStatistics]:
-        """A step, but for what it would leave without parameters: the block concerned stays, or everything does."""
-        here = at.point
-        for _ in range(40):
-            new = here + rate * at.direction
-            got = self.model.attempt(new)
-            valid = got.valid.leaves()
-            if all(np.all(leaf) for leaf in valid):
-                return Place(new, got.parameters)
-            if self.freeze == "all":
-                return Place(here, at.theta)
-            if all(np.any(leaf) for leaf in valid):
-                mixed = select(got.valid, new, here)
-                return Place(mixed, self.model.parameters(mixed))
-            rate /= 2  # a covariance that all classes share: only a shorter step keeps it
-        return Place(here, at.theta)
-
-
-@dataclass(frozen=True, eq=False)
-class Minibatches(Calibration):
-    """A step goes through all rows, piece by piece."""
-
-    pieces: tuple[Data, ...] = ()
-
-    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
-        place = Place(at.point, at.theta)
-        for piece in self.pieces:
-            place = self.moved((yield from self.evaluate_on(piece, place)), rate)
-        return place
+ENOUGH = 0.05  # of the first rate: where no longer step lowers the loss out of sample, it has settled
 
 
 class RiskCalibration(Iterative):
@@ -140,6 +72,11 @@ class RiskCalibration(Iterative):
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 shows progress.
+    out_of_sample : bool, default=False
+        Replace P by the posterior of each row without itself: what the row counts for is taken out of s before it is
+        predicted, as in `loo_log_proba`. Losses, objective and stop then are those of rows that were not learned (with
+        log-odds of at most 34.5), so that learning ends where it would begin to learn rows by heart. For rows in memory
+        and models with leave-one-out scores; `init`, `batch_size` and `validation_fraction` stay at their defaults.
 
     Examples
     --------
@@ -170,6 +107,7 @@ class RiskCalibration(Iterative):
         costs: ArrayLike | None = None,
         random_state: Seed = None,
         verbose: int = 0,
+        out_of_sample: bool = False,
     ) -> None:
         self.rate = rate
         self.max_iter = max_iter
@@ -184,6 +122,10 @@ class RiskCalibration(Iterative):
         self.costs = costs
         self.random_state = random_state
         self.verbose = verbose
+        self.out_of_sample = out_of_sample
+
+    def needed(self) -> tuple[type[Ability], ...]:
+        return (LeaveOneOut,) if self.out_of_sample else ()
 
     def check(self) -> None:
         """Refuse settings that make no sense."""
@@ -199,7 +141,19 @@ class RiskCalibration(Iterative):
             validation_fraction=or_else(None, SHARE),
             n_init=COUNT,
             tol=NOT_NEGATIVE,
+            out_of_sample=one_of(True, False),
         )
+        plain = {"init": "data", "batch_size": None, "validation_fraction": None}
+        others = [f"{name}={getattr(self, name)!r}" for name, value in plain.items() if getattr(self, name) != value]
+        if self.out_of_sample and others:
+            raise ValueError(
+                f"{type(self).__name__}: out_of_sample=True begins at the data, learns from all rows and steps by all "
+                f"of them, so that it cannot go with {' and '.join(others)}: leave these out"
+            )
+
+    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:
+        """With the experts weighed, where there are any: their weights then stay."""
+        return ExpertWeights().close(model, whole, data).model if isinstance(model, Weighable) else model
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Calibrate one share."""
@@ -221,6 +175,11 @@ class RiskCalibration(Iterative):
         """What to descend, the loss on held-out rows if there are any, and what there is to say of these."""
         data, whole, held_out = views.data, share.whole, None
         notices: tuple[Notice, ...] = ()
+        if self.out_of_sample and share.group is not None:
+            raise TypeError(
+                f"{type(self).__name__}: out_of_sample=True learns all classes at once, and cannot go with pairs of "
+                "classes, nor with one against the rest"
+            )
         if self.costs is not None and share.group is not None and len(share.group) > 2:
             raise ValueError(f"classes go two at a time: give costs to the classifier, not to {self!r}")
         if self.validation_fraction is not None:
@@ -256,12 +215,20 @@ class RiskCalibration(Iterative):
         place = Place(start, problem.best if known else problem.model.parameters(start))
         adaptive = self.rate == "adaptive"
         rate = Rate(watch.first_rate, adaptive, GROW, momentum=MOMENTUM if adaptive else 0.0)
+        if self.out_of_sample:
+            return (yield from self._honest_descent(problem, place.theta, rate, watch))
         if self.batch_size is not None:
             rows: int = yield Ask(problem.data, _rows)
             pieces = views.pieces(problem.data, -(-rows // self.batch_size), seed)
             rate = Rate(watch.first_rate, falling=True)
             problem = Minibatches(**vars(problem), pieces=tuple(pieces))
         return (yield from descend(problem, place, rate, watch, self.max_iter, elsewhere, moves=True))
+
+    def _honest_descent(self, problem: Calibration, theta: object, rate: Rate, watch: Watch) -> Course[Outcome]:
+        """A descent by rows that are predicted without themselves."""
+        honest, rate = OutOfSample.of(problem), replace(rate, enough=ENOUGH)
+        found = yield from descend(honest, Place(honest.start, theta), rate, watch, self.max_iter, moves=True)
+        return replace(found, moved=cast(Weighed, found.moved).statistics)
 
 
 def random_start(

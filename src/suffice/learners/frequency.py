@@ -5,8 +5,8 @@ from __future__ import annotations
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
 from suffice.learners._base import Course, Iterative, Outcome, Views
 from suffice.learners._descent import Place, Rate, descend
+from suffice.learners._moving import Calibration
 from suffice.learners._stopping import RULES, STOPS, Watch
-from suffice.learners.calibration import Calibration
 from suffice.losses import Loss
 from suffice.models import Tabular
 from suffice.models._base import Share

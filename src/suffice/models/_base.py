@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice._domain import Domain, Encoded, Features
-from suffice._labels import OneHot
+from suffice._labels import OneHot, dense
 from suffice._notice import Notice
 from suffice._vector import Array, Vector
 from suffice.encoders import Encoder, Numbers
@@ -185,12 +185,9 @@ class Classed(Model[B, D]):
         """log p(y) (k,): given, or the classes' shares of the mass."""
         return log_class_prior(s.mass, s.domain.classes, self.class_prior)
 
-    def class_log_prob_without(self, Y: OneHot, s: Statistics[B]) -> Array:
+    def class_log_prob_without(self, Y: OneHot | Array, s: Statistics[B]) -> Array:
         """log p(y) (n, k) with the weight of each row taken from the mass; -inf for a class that has no other row."""
-        mass = np.tile(s.mass, (len(Y), 1))
-        rows = np.flatnonzero(Y.codes >= 0)
-        mass[rows, Y.codes[rows]] = rest(mass[rows, Y.codes[rows]], Y.weight[rows])
-        return log_class_prior(mass, s.domain.classes, self.class_prior)
+        return log_class_prior(rest(s.mass, dense(Y)), s.domain.classes, self.class_prior)
 
     def class_log_likelihood(self, target: Statistics[B], best: OfClasses, theta: OfClasses) -> float:
         """log p(Y) under theta of data with the statistics `target`; `best` is theta(target)."""
@@ -295,29 +292,37 @@ class Curved(Natural[B, T, E]):
         """The columns (n, p) whose weighted sums are the scores."""
 
 
-class Removable(Ability, Generic[B, D]):
-    """A density that can leave each row out of its own parameters, from the sums alone: leave-one-out in one read.
+class LeaveOneOut(Ability, Generic[B, D]):
+    """Can score each row by the parameters of all other rows, from the sums alone; see `Removable`."""
 
-        log_density_without(X, Y, theta, s)_ic = log p(x_i | c) under theta(s - S(x_i, y_i))
-
-    `s` are the restricted statistics behind theta, of which the rows X with labels and weights Y (on the classes of
-    s) are a part. All that `resolve` and the encoder have fixed stays: the prior's mean, covariance and weights, cells,
-    which columns vary. Where no other row and no prior tell a class's parameters, it is -inf for that class.
-    A subclass that changes how parameters follow from sums writes it anew.
-    """
-
-    words = "leave-one-out scores (tables, and normal densities without shrinkage have them)"
+    words = "leave-one-out scores (tables, normal densities without shrinkage, and TabularClassifier have them)"
 
     @abstractmethod
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
+    def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
+        """`log_joint` of each row (n, k), by the parameters of all other rows."""
+
+
+class Removable(LeaveOneOut[B, D]):
+    """A density that can leave each row out of its own parameters, from the sums alone: leave-one-out in one read.
+
+        log_density_without(X, Y, theta, s)_ic = log p(x_i | c) under theta(s - S(x_i, Y_i))
+
+    `s` are the restricted statistics behind theta, of which the rows X are a part with the weights Y: labels (on the
+    classes of s), or an array of signed weights (n, k), what each row counts for in every class. All that `resolve` and
+    the encoder have fixed stays: the prior's mean, covariance and weights, cells, which columns vary. Where no other
+    row and no prior tell a class's parameters, it is -inf for that class. A subclass that changes how parameters follow
+    from sums writes it anew.
+    """
+
+    @abstractmethod
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
         """log p(x | y) of each row for every class (n, k), by the parameters of all other rows."""
 
     @abstractmethod
-    def class_log_prob_without(self, Y: OneHot, s: Statistics[B]) -> Array:
+    def class_log_prob_without(self, Y: OneHot | Array, s: Statistics[B]) -> Array:
         """log p(y) (n, k) by all other rows; a density has it."""
 
-    def log_joint_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
-        """log p(x, y) of each row for every class (n, k), by the parameters of all other rows."""
+    def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
         return self.class_log_prob_without(Y, s) + self.log_density_without(X, Y, theta, s)
 
 
@@ -336,7 +341,7 @@ class Additive(Ability, Generic[B, D]):
         """The terms of each row, class and column (n, k, d)."""
 
     @abstractmethod
-    def log_density_by_column_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
+    def log_density_by_column_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
         """The same by the parameters of all other rows (n, k, d); see `Removable`."""
 
     @abstractmethod
@@ -344,7 +349,7 @@ class Additive(Ability, Generic[B, D]):
         """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
 
 
-class Weighable(Ability, Generic[B, D]):
+class Weighable(LeaveOneOut[B, D]):
     """Has scores that are a weighted sum of what several experts say, each of which can leave a row out."""
 
     words = "experts to weigh (TabularClassifier and AdditiveTables have them)"
@@ -364,12 +369,8 @@ class Weighable(Ability, Generic[B, D]):
         """The model with other weights."""
 
     @abstractmethod
-    def scores_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
+    def scores_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
         """What every expert says of each row and class (n, k, m), by the parameters of all other rows."""
-
-    @abstractmethod
-    def log_joint_without(self, X: Encoded, Y: OneHot, theta: D, s: Statistics[B]) -> Array:
-        """The scores of each row (n, k), by the parameters of all other rows."""
 
 
 class Tabular(Ability):

@@ -150,33 +150,3 @@ def sparse_class_sums(
             for t in range(indptr[i], indptr[i + 1]):
                 out[c, indices[t]] += weight[i] * data[t]
     return out
-
-
-@compiled
-def leaves_without(
-    marked: Array, starts: Array, labels: Array, weight: Array, counts: Array, total: Array, log_probability: Array
-) -> Array:
-    """The mean of log p(leaf | c) over the trees that have not seen a row, times the number of trees: (n, k).
-
-    The row's own weight is taken from the smoothed counts (k, cells) and totals (k, t) of its class. A leaf of a tree
-    that has seen the row is marked: -1 - leaf. A row that every tree has seen has scores of 0.
-    """
-    n, t = marked.shape
-    k = log_probability.shape[1]
-    out = np.zeros((n, k))
-    for i in range(n):
-        unseen, own, w = 0, labels[i], weight[i]
-        for j in range(t):
-            if marked[i, j] < 0:
-                continue
-            unseen += 1
-            cell = starts[j] + marked[i, j]
-            for c in range(k):
-                if c == own and w != 0.0:
-                    left = max(counts[c, cell] - w, 1e-12 * w)
-                    out[i, c] += np.log(left / max(total[c, j] - w, left))
-                else:
-                    out[i, c] += log_probability[cell, c]
-        for c in range(k):
-            out[i, c] *= t / max(unseen, 1)
-    return out

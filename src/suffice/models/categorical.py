@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
-from suffice._labels import OneHot, positions, show
+from suffice._labels import OneHot, dense, positions, show
 from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
@@ -17,7 +17,7 @@ from suffice.models._base import Additive, AnyStatistics, Attempt, Density, Join
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
-from suffice.models.without import Own, table_without
+from suffice.models.without import Own, columns_without, table_terms_without, table_without
 from suffice.priors import Dirichlet
 
 MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
@@ -191,16 +191,15 @@ class Categorical(
         features = _of(theta.domain)
         return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
-        """Only the tables of a row's own class change."""
-        own, out = Own.of(Y), self.log_density(X, theta)
-        out[np.arange(len(out)), own.codes] = self._own_without(X, own, s).sum(axis=1)
-        return out
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        """The tables of a class change by what a row counts there."""
+        features = _of(theta.domain)
+        return table_without(features.read(X), features.starts, dense(Y), *self._smoothed(s), LOG_ZERO)
 
     def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
         """log p(x_ij | y_i) without row i (n, d)."""
         features = _of(s.domain)
-        return table_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
+        return table_terms_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
 
     def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
         features = _of(theta.domain)
@@ -208,10 +207,10 @@ class Categorical(
         known = np.append(theta.log_probability, np.zeros((1, theta.log_probability.shape[1])), axis=0)
         return known[np.where(codes >= 0, codes + features.starts[:-1], -1)].swapaxes(1, 2)
 
-    def log_density_by_column_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
-        own, out = Own.of(Y), self.log_density_by_column(X, theta)
-        out[np.arange(len(out)), own.codes] = self._own_without(X, own, s)
-        return out
+    def log_density_by_column_without(
+        self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
+    ) -> Array:
+        return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         each = np.repeat(weight, _of(theta.domain).sizes)[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from suffice._domain import Domain, Encoded
-from suffice._labels import OneHot
+from suffice._labels import OneHot, dense
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models import _kernels
@@ -19,7 +19,7 @@ from suffice.models._statistics import Statistics
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.moments import Moments, ratio
 from suffice.models.natural import Quadratic
-from suffice.models.without import Own, diagonal_without
+from suffice.models.without import diagonal_without
 
 ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
 
@@ -98,21 +98,18 @@ class _DiagonalGaussian(Gaussian[Diagonal], Removable[Moments, Diagonal]):
             return sparse_log_density(values, theta.origin, theta.mean, precision, constant)
         return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Diagonal, s: Statistics[Moments]) -> Array:
-        """Only a row's own class changes, or the variances of all classes if they share them.
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Diagonal, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there, and variances that all share by what it counts in any.
 
         Sparse rows are made dense, some at a time: without a row every column's mean is another one.
         """
         if issparse(X.values):
             size = max(1, ENTRIES // max(1, X.shape[1]))
             parts = [slice(i, i + size) for i in range(0, max(1, len(X)), size)]
-            dense = [(Encoded(X.features, np.asarray(cast(Any, X[part].values).toarray())), Y[part]) for part in parts]
-            return np.concatenate([self.log_density_without(*one, theta, s) for one in dense])
-        own, values = Own.of(Y), theta.domain.features.read(X)
-        mine, *others = diagonal_without(values, own, theta.origin, theta.mean, theta.variance, self.held(s))
-        out = np.stack(others, axis=1) if self.tied else self.log_density(X, theta)
-        out[np.arange(len(out)), own.codes] = mine
-        return out
+            pieces = [(Encoded(X.features, np.asarray(cast(Any, X[part].values).toarray())), Y[part]) for part in parts]
+            return np.concatenate([self.log_density_without(*one, theta, s) for one in pieces])
+        values = theta.domain.features.read(X)
+        return diagonal_without(values, dense(Y), theta.origin, theta.variance, self.held(s))
 
 
 @dataclass(frozen=True, eq=False)

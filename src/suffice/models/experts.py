@@ -69,7 +69,7 @@ class Experts(Blocks, Weighable[Parts, Factors]):
             return
         raise ValueError(f"weights must have a number of at least 0 for each of {self.experts()}, got {self.weights!r}")
 
-    def scores_without(self, X: Encoded, Y: OneHot, theta: Factors, s: AnyStatistics) -> Array:
+    def scores_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: AnyStatistics) -> Array:
         each = [self.class_log_prob_without(Y, s)[:, :, None]]
         for name, model in self._present():
             rows = block(X, name), Y, theta.parts[name], part(s, name)
@@ -95,7 +95,7 @@ class Experts(Blocks, Weighable[Parts, Factors]):
                 scores += weight[0] * model.log_density(block(X, name), known)
         return scores
 
-    def log_joint_without(self, X: Encoded, Y: OneHot, theta: Factors, s: Statistics[Parts]) -> Array:
+    def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The score of each row for every class (n, k), by the parameters of all other rows."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.scores_without(X, Y, theta, s) @ self._known_weights())

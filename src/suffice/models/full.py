@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 from sklearn.base import clone
 
 from suffice._domain import Domain, Encoded
-from suffice._labels import OneHot
+from suffice._labels import OneHot, dense
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
@@ -21,7 +21,7 @@ from suffice.models.linear import Linear
 from suffice.models.moments import Moments, diagonal, ratio
 from suffice.models.natural import Quadratic
 from suffice.models.patterns import by_pattern, complete, groups, guessed
-from suffice.models.without import Own, Spanned, full_without, taken
+from suffice.models.without import ENTRIES, Held, Spanned, full_without, shared_without, taken
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
@@ -218,17 +218,14 @@ def _summed(X: Encoded, theta: Full, s: Statistics[Moments]) -> Array:
 class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic], Removable[Moments, Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y): quadratic discriminant analysis."""
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Full, s: Statistics[Moments]) -> Array:
-        """Only a row's own class changes."""
-        values, own, held = _summed(X, theta, s), Own.of(Y), self.held(s)
-        out = self._log_density(values, theta)
-        for c in np.unique(own.codes):
-            rows = np.flatnonzero(own.codes == c)
-            mine = Own(own.codes[rows], own.weight[rows])
-            z = values[rows] - theta.origin[c]
-            gone = taken(held, z, mine)
-            (score,) = full_without([z - gone.mean], gone, theta.spanned(c))
-            out[rows, c] = np.where(gone.known[:, 0], score, -np.inf)
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Full, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there."""
+        values, own, held = _summed(X, theta, s), dense(Y), self.held(s)
+        out = np.empty(own.shape)
+        for c in range(own.shape[1]):
+            cov = theta.spanned(c)
+            gone = taken(held, c, values - theta.origin[c], theta.mean[c], own[:, c], cov.whiten)
+            out[:, c] = full_without(gone, own[:, c], held.total[c, 0], cov)
         return out
 
     def natural(self, theta: Full) -> Quadratic:
@@ -266,13 +263,17 @@ class _TiedFullGaussian(_FullGaussian):
 class TiedFullGaussian(_TiedFullGaussian, Removable[Moments, Full]):
     """p(x, y) = p(y) N(x; mean_y, cov): linear discriminant analysis."""
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Full, s: Statistics[Moments]) -> Array:
-        """A row's own class changes, and the covariance of all."""
-        values, own = _summed(X, theta, s), Own.of(Y)
-        z = values - theta.origin[own.codes]
-        gone = taken(self.held(s), z, own)
-        gaps = [(values - origin) - mean for origin, mean in zip(theta.origin, theta.mean, strict=True)]
-        mine, *others = full_without([z - gone.mean, *gaps], gone, theta.spanned(0))
-        out = np.stack(others, axis=1)
-        out[np.arange(len(out)), own.codes] = np.where(gone.known[:, 0], mine, -np.inf)
-        return out
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Full, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there, and the covariance of all by what it counts in any."""
+        values, own = _summed(X, theta, s), dense(Y)
+        size = max(1, ENTRIES // (own.shape[1] * max(1, *values.shape[1:], own.shape[1])))
+        parts = [slice(i, i + size) for i in range(0, max(1, len(own)), size)]
+        held, cov = self.held(s), theta.spanned(0)
+        return np.concatenate([_all_taken(values[at], own[at], theta, held, cov) for at in parts])
+
+
+def _all_taken(values: Array, own: Array, theta: Full, held: Held, cov: Spanned) -> Array:
+    """`shared_without` of some rows."""
+    at = zip(theta.origin, theta.mean, own.T, strict=True)
+    gone = [taken(held, c, values - origin, mean, w, cov.whiten) for c, (origin, mean, w) in enumerate(at)]
+    return shared_without(gone, own, held.total[0, 0], cov)

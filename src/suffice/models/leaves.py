@@ -8,13 +8,12 @@ from typing import cast
 import numpy as np
 
 from suffice._domain import Encoded
-from suffice._labels import OneHot
+from suffice._labels import OneHot, dense
 from suffice._vector import Array
 from suffice.encoders.trees import LeafFeatures
-from suffice.models import _kernels
+from suffice.models import _kernels_without
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import Categorical, Counts, Tables
-from suffice.models.without import Own
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +25,12 @@ class Leaves(Categorical):
     trees. Which these are is what the encoder marks (`Partitions(marks=True)`).
     """
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Tables, s: Statistics[Counts]) -> Array:
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
         """By the trees that have not seen the row, with its weight taken from their counts."""
-        features, own = cast(LeafFeatures, theta.domain.features), Own.of(Y)
+        features = cast(LeafFeatures, theta.domain.features)
         counts, total = self._smoothed(s)
-        rows = features.marked(X), features.starts, own.codes, own.weight[:, 0]
-        return np.asarray(_kernels.leaves_without(*rows, counts, total, theta.log_probability))
+        rows = features.marked(X), features.starts, dense(Y)
+        return np.asarray(_kernels_without.leaves_without(*rows, counts, total, theta.log_probability))
 
     def voices(self, width: int) -> int:
         return width

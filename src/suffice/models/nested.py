@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice._check import check
 from suffice._domain import Domain, Encoded, Features
-from suffice._labels import show_all
+from suffice._labels import OneHot, show_all
 from suffice._vector import Array
 from suffice.models._base import Attempt
 from suffice.models._statistics import Statistics
@@ -134,6 +134,9 @@ class Nested(Binned):
     def log_likelihood(self, target: Statistics[Counts], best: Tables, theta: Tables) -> float:
         rows = float((target.sums.table * theta.log_probability.T).sum())
         return rows + self._tree().log_prior(theta.log_probability.T) + self.class_log_likelihood(target, best, theta)
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        return np.asarray(self.log_density_by_column_without(X, Y, theta, s).sum(axis=2))
 
     def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
         features = cast(BinFeatures, cast(Domain, self.domain).features)

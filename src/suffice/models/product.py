@@ -101,7 +101,7 @@ class TabularProduct(NaturalProduct, Tabular):
 class RemovableProduct(Product, Removable[Parts, Factors]):
     """A product of blocks of which each can leave a row out."""
 
-    def log_density_without(self, X: Encoded, Y: OneHot, theta: Factors, s: Statistics[Parts]) -> Array:
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The sum over blocks."""
         each = ((name, cast(Any, model)) for name, model in self.present(theta.domain.features))
         scores = (m.log_density_without(block(X, name), Y, theta.parts[name], part(s, name)) for name, m in each)

@@ -67,6 +67,7 @@ def check_learner(
     seeds: Iterable[int] = (0,),
     tolerance: float = 1e-6,
     draws: bool = False,
+    in_memory: bool = False,
 ) -> None:
     """Hold a learner to its laws, on every model that has what it needs.
 
@@ -84,6 +85,8 @@ def check_learner(
         Of probabilities, where batches should not matter.
     draws : bool
         Whether it draws rows by chance: those are others in partitions, where learning then only has to work.
+    in_memory : bool
+        Whether it learns from rows in memory alone, and says so of any others.
 
     Examples
     --------
@@ -91,7 +94,7 @@ def check_learner(
     >>> check_learner(ClosedForm())
     """
     refuses_what_lacks(learner)
-    able = [one for one in MODELS if all(isinstance(one, need) for need in learner.needs)]
+    able = [one for one in MODELS if all(isinstance(one, need) for need in learner.needed())]
     models = able if model is None else [model]
     if not models:
         raise ValueError(f"no model of this library has all that {learner!r} needs: give one")
@@ -100,12 +103,15 @@ def check_learner(
             again = f"suffice.testing.check_learner(learner, {type(one).__name__}(), seeds=[{seed}])"
             trial = Trial(f"{learner!r} on {type(one).__name__}", again)
             rows, labels = draw(one.encoder, seed) if X is None else (X, np.asarray(y))
-            _check(trial, learner, one, rows, labels, seed, tolerance, draws)
+            _check(trial, learner, one, rows, labels, tolerance)
+            parts = cuts(rows, labels, 5, seed)[:2] if isinstance(rows, np.ndarray) else []
+            if in_memory and parts:
+                refuses_partitions(trial, learner, one, parts[0])
+            elif parts:
+                does_not_depend_on_partitions(trial, learner, one, rows, labels, parts, None if draws else tolerance)
 
 
-def _check(
-    trial: Trial, learner: Learner, model: Model[Any, Any], X: Any, y: Array, seed: int, close: float, draws: bool
-) -> None:
+def _check(trial: Trial, learner: Learner, model: Model[Any, Any], X: Any, y: Array, close: float) -> None:
     fit = clone(learner).learn(model, Memory(X, y))
     is_whole(trial, fit, Memory(X, y), model)
     again = copied(learner)
@@ -115,14 +121,36 @@ def _check(
     trial.same(_log_p(copied(fit), X), answer, "a fit that comes back from a pickle answers the same, to the bit", 0.0)
     trial.same(_log_p(again.learn(model, Memory(X, y)), X), answer, "learning twice is the same", 0.0)
     batched = clone(learner).learn(model, Memory(X, y, batch_size=7))
-    law = "what is learned does not depend on batches"
-    trial.same(np.exp(_log_p(batched, X)), np.exp(answer), law, close)
-    for parts in cuts(X, y, 5, seed)[:2] if isinstance(X, np.ndarray) else []:
-        sent = clone(learner).learn(model, Partitions(parts))  # where whatever does not pickle fails
-        if not draws:
-            trial.same(np.exp(_log_p(sent, X)), np.exp(answer), f"{law}, nor on partitions", close)
+    trial.same(np.exp(_log_p(batched, X)), np.exp(answer), "what is learned does not depend on batches", close)
     is_told(trial, fit)
     is_not_above_its_start(trial, fit, _log_loss(answer, y))
+
+
+def does_not_depend_on_partitions(
+    trial: Trial,
+    learner: Learner,
+    model: Model[Any, Any],
+    X: Any,
+    y: Array,
+    each: Iterable[Any],
+    close: float | None,
+) -> None:
+    """Rows in partitions teach what rows in memory do; if none is close, learning from them only has to work."""
+    answer = np.exp(_log_p(clone(learner).learn(model, Memory(X, y)), X))
+    for parts in each:
+        sent = clone(learner).learn(model, Partitions(parts))  # where whatever does not pickle fails
+        if close is not None:
+            trial.same(np.exp(_log_p(sent, X)), answer, "what is learned does not depend on partitions", close)
+
+
+def refuses_partitions(trial: Trial, learner: Learner, model: Model[Any, Any], parts: Any) -> None:
+    """A learner of rows in memory says so of any others."""
+    said = "nothing"
+    try:
+        clone(learner).learn(model, Partitions(parts))
+    except TypeError as error:
+        said = str(error)
+    trial.holds("rows in memory" in said, f"TypeError says that it needs rows in memory, but it says {said!r}")
 
 
 def _log_p(fit: Fit, X: Any) -> Array:
@@ -136,7 +164,7 @@ def _log_loss(log_p: Array, y: Array) -> float:
 def refuses_what_lacks(learner: Learner) -> None:
     """A model that lacks an ability is refused with one sentence that names all it lacks."""
     trial = Trial(repr(learner), "learner.learn(a model without abilities, data)")
-    if not learner.needs:
+    if not learner.needed():
         return
     X, y = draw(Bare().encoder, 0)
     said = "nothing"
@@ -144,7 +172,7 @@ def refuses_what_lacks(learner: Learner) -> None:
         clone(learner).learn(Bare(), Memory(X, y))
     except TypeError as error:
         said = str(error)
-    named = all(need.words in said for need in learner.needs) and "\n" not in said
+    named = all(need.words in said for need in learner.needed()) and "\n" not in said
     trial.holds(named, f"TypeError names all that a model lacks in one sentence, but it says {said!r}")
 
 

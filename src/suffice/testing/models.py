@@ -331,6 +331,20 @@ def terms_add_up(case: Case) -> None:
     case.trial.same(m.log_density(case.all, m.tempered(theta, weight)), terms @ weight, law, 1e-9)
 
 
+def weights_in_all_classes_are_taken_out(case: Case) -> None:
+    """The same of rows with signed weights in every class."""
+    Y = case.labels.matrix().toarray()
+    V = Y + case.rng.uniform(-0.2, 0.2, Y.shape) * Y.mean(axis=0)
+    own = 0.7 * V
+    s = case.resolved.statistics(case.all, V)
+    got = case.resolved.log_joint_without(case.all, own, case.resolved.parameters(s), s)
+    for i in case.rng.choice(len(Y), min(len(Y), ROWS), replace=False):
+        row = slice(i, i + 1)
+        theta = case.resolved.parameters(s - case.resolved.statistics(case.all[row], own[row]))
+        law = f"log_joint_without of row {i} with weights in all classes is that under theta(s - S(row, weights))"
+        case.trial.same(got[row], case.resolved.log_joint_density(case.all[row], theta), law, 1e-8)
+
+
 LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Model, parts_add_up),
     (Model, linear_in_weights),
@@ -350,4 +364,5 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Tabular, tables_can_be_added_to),
     (Removable, leaving_a_row_out_is_not_having_it),
     (Additive, terms_add_up),
+    (Removable, weights_in_all_classes_are_taken_out),
 ]
