@@ -57,7 +57,7 @@ class TabularClassifier(ExpertClassifier):
     columns : dict of column: kind, default=None
         What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers. Columns of
         an array go by their numbers.
-    n_trees : int, default=120
+    n_trees : int, default=100
         Trees; half of them are greedy.
     encoder : encoder, default=None
         Trees and clipping of another fit, its `encoder_`; None grows trees on the first rows.
@@ -100,7 +100,7 @@ class TabularClassifier(ExpertClassifier):
     def __init__(
         self,
         columns: Any = None,
-        n_trees: int = 120,
+        n_trees: int = 100,
         encoder: Any = None,
         weights: Any = None,
         learner: Any = None,
@@ -204,8 +204,8 @@ def _seed(rng: np.random.RandomState) -> int:
 
 def _account(table: Table, rows: Data) -> tuple[str, ...]:
     """What tables would make of each column: whether it varies, and whether it only numbers or names the rows."""
-    bins, words = Binned(), Pooled()
-    kept = {BINS + KEPT: Binned(identifiers=False), CATEGORY + KEPT: Pooled(identifiers=False)}
+    bins, words = Binned(strategy="uniform", n_bins=2), Pooled()
+    kept = {BINS + KEPT: replace(bins, identifiers=False), CATEGORY + KEPT: replace(words, identifiers=False)}
     model = Product.of({BINS: bins, CATEGORY: words, **kept}, encoder=table)
     s = rows.sum(Observed(model))
     return model.resolve(s).account(s)

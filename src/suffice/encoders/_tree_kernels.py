@@ -13,6 +13,7 @@ from suffice._compiled import compiled
 from suffice._vector import Array
 
 BLOCK = 512  # rows that walk side by side
+PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure sides scores, but for rounding
 LEFT, RIGHT, MISSING = 0, 1, 2  # where the rows of a node are under a candidate for its split
 
 
@@ -116,33 +117,45 @@ def judge(
     """sum_c w_c^2 / w over both sides of a split, -1 if one is too small, and whether missing entries go to the left.
 
     They go where that sum is the greater, which is where the Gini impurity is the less; else to the larger side.
+    `counts` (3, k) is zero before and after.
     """
-    mass, squares = np.zeros(3), np.zeros(3)
+    left, right, lost = 0.0, 0.0, 0.0  # weights, and sums of squares by class, on either side and of missing entries
+    lefts, rights, losts = 0.0, 0.0, 0.0
     for r in rows:
         value, w, c = column[r], weight[r], labels[r]
-        absent = np.isnan(value) and not np.isnan(cut)
-        side = MISSING if absent else LEFT if goes_left(value, cut, ordered, True) else RIGHT
-        squares[side] += w * (2.0 * counts[side, c] + w)
-        counts[side, c] += w
-        mass[side] += w
-    cross = np.zeros(2)  # what the missing entries add to the squares of either side, besides their own
-    if mass[MISSING] > 0:
-        for r in rows:
-            if np.isnan(column[r]):
-                cross[LEFT] += 2.0 * weight[r] * counts[LEFT, labels[r]]
-                cross[RIGHT] += 2.0 * weight[r] * counts[RIGHT, labels[r]]
+        if np.isnan(value) and not np.isnan(cut):
+            losts += w * (2.0 * counts[MISSING, c] + w)
+            counts[MISSING, c] += w
+            lost += w
+        elif goes_left(value, cut, ordered, True):
+            lefts += w * (2.0 * counts[LEFT, c] + w)
+            counts[LEFT, c] += w
+            left += w
+        else:
+            rights += w * (2.0 * counts[RIGHT, c] + w)
+            counts[RIGHT, c] += w
+            right += w
+    to_left, to_right = 0.0, 0.0  # what the missing entries add to the squares of either side, besides their own
     for r in rows:
-        for side in range(3):
-            counts[side, labels[r]] = 0.0
-    best, missing_left = -1.0, True
-    larger = LEFT if mass[LEFT] >= mass[RIGHT] else RIGHT
-    for side in (larger, 1 - larger):
-        a, b = mass[side] + mass[MISSING], mass[1 - side]
-        if a >= min_leaf and b >= min_leaf and a > 0 and b > 0:
-            score = (squares[side] + squares[MISSING] + cross[side]) / a + squares[1 - side] / b
-            if score > best:
-                best, missing_left = score, side == LEFT
-    return best, missing_left or np.isnan(cut)
+        c = labels[r]
+        if lost > 0 and np.isnan(column[r]):
+            to_left += 2.0 * weight[r] * counts[LEFT, c]
+            to_right += 2.0 * weight[r] * counts[RIGHT, c]
+    for r in rows:
+        counts[LEFT, labels[r]] = counts[RIGHT, labels[r]] = counts[MISSING, labels[r]] = 0.0
+    joined_left = gain(lefts + losts + to_left, left + lost, rights, right, min_leaf)
+    joined_right = gain(lefts, left, rights + losts + to_right, right + lost, min_leaf)
+    if joined_left == joined_right:
+        return joined_left, left >= right or np.isnan(cut)
+    return max(joined_left, joined_right), joined_left > joined_right or np.isnan(cut)
+
+
+@compiled
+def gain(a: float, mass: float, b: float, other: float, min_leaf: float) -> float:
+    """The sum of squares by weight of two sides; -1 if one of them is too small."""
+    if mass < min_leaf or other < min_leaf or mass <= 0 or other <= 0:
+        return -1.0
+    return a / mass + b / other
 
 
 @compiled
@@ -163,13 +176,13 @@ def divide(rows: Array, column: Array, cut: float, ordered: bool, missing_left: 
 
 
 @compiled
-def is_final(rows: Array, labels: Array, weight: Array, min_split: float, supervised: bool) -> bool:
-    """Whether a node is not to be split: few rows, or rows of one class."""
-    mass, pure = 0.0, supervised
+def is_pure(rows: Array, labels: Array) -> bool:
+    """Whether rows are all of one class."""
+    first = labels[rows[0]]
     for r in rows:
-        mass += weight[r]
-        pure = pure and labels[r] == labels[rows[0]]
-    return pure or mass < min_split or len(rows) < 2
+        if labels[r] != first:
+            return False
+    return True
 
 
 @compiled
@@ -194,7 +207,7 @@ def grow(
     """A random tree over columns (d, n): feature, threshold, missing_left and left of every node.
 
     Of up to `candidates` random splits of features that vary among the rows of a node it takes the one of least Gini
-    impurity.
+    impurity; after one whose sides are pure no other is tried.
     """
     d, n = columns.shape
     size = max(1, 2 * n - 1)
@@ -211,10 +224,12 @@ def grow(
         top -= 1
         node, begin, end, fixed = stack[top]
         rows = order[begin:end]
-        best, tried = -1.0, 0
-        if is_final(rows, labels, weight, min_split, supervised):
+        best, tried, mass = -1.0, 0, 0.0
+        for r in rows:
+            mass += weight[r]
+        if mass < min_split or len(rows) < 2 or (supervised and is_pure(rows, labels)):
             tried = candidates
-        while tried < candidates and fixed < d:
+        while tried < candidates and fixed < d and best < PERFECT * mass:
             at = fixed + below(state, d - fixed)
             j = features[at]
             low, high, holes = spread_of(columns[j], rows)

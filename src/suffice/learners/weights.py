@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from suffice._check import COUNT, NOT_NEGATIVE, check
 from suffice._notice import Notice
 from suffice._posterior import log_posterior
+from suffice._threads import few_threads
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.learners._base import Fit, Learner, Observed, begin, require
@@ -129,7 +130,9 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     most = min(learner.max_rows, max(LEAST_ROWS, ENTRIES // numbers))
     some = data if rows <= most else data.sample(most / rows)
     scores = some.changed(Apart(fit.model, fit.parameters, worked))
-    w, losses = solve(scores, model.first_weights(), learner.ridge, learner.max_iter)
+    start = model.first_weights()
+    with few_threads(len(start)):
+        w, losses = solve(scores, start, learner.ridge, learner.max_iter)
     settled = len(losses) <= learner.max_iter
     said = (Notice(f"ExpertWeights: still falling after {learner.max_iter} steps; raise max_iter", ConvergenceWarning),)
     return replace(

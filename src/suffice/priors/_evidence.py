@@ -40,9 +40,11 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
     >>> np.exp(both).round(3)  # a uniform share p of one cell: the integral of p (1 - p)
     array([0.167])
     """
-    cells = (gammaln(table + weight * base) - gammaln(weight * base)).sum(axis=0)
+    c, v = np.nonzero(table)  # a cell without rows adds nothing
+    n, a = table[c, v], weight * base[v]
+    cells = np.bincount(owner[v], gammaln(n + a) - gammaln(a), minlength=owner[-1] + 1 if len(owner) else 0)
     rows = np.stack([np.bincount(owner, of_class) for of_class in table])  # (k, d)
-    return np.asarray(np.bincount(owner, cells) + (gammaln(weight) - gammaln(weight + rows)).sum(axis=0))
+    return np.asarray(cells + (gammaln(weight) - gammaln(weight + rows)).sum(axis=0))
 
 
 def wishart_evidence(nu: Array, rows: Array, log_prior: Array, log_posterior: Array, d: int) -> Array:
