@@ -179,7 +179,7 @@ def divide(rows: Array, column: Array, cut: float, ordered: bool, missing_left: 
 def is_pure(rows: Array, labels: Array) -> bool:
     """Whether rows are all of one class."""
     first = labels[rows[0]]
-    for r in rows:
+    for r in rows:  # noqa: SIM110 - compiled code knows no generators
         if labels[r] != first:
             return False
     return True
