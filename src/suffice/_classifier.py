@@ -62,6 +62,10 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
     def _model(self) -> Model[Any, Any]:
         """The model that the hyper-parameters describe."""
 
+    def _prepare(self, data: Data) -> Encoder:
+        """The encoder with all that the first rows teach it."""
+        return self._model().encoder.prepare(data)
+
     def _prepared(self) -> Model[Any, Any]:
         """The model, with the encoder that the first rows have prepared."""
         return replace(self._model(), encoder=self._encoder)
@@ -261,7 +265,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
             if y is not None or sample_weight is not None:
                 raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
             if reset:
-                self._encoder = self._model().encoder.prepare(X)
+                self._encoder = self._prepare(X)
             return X
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -292,7 +296,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
     def _features(self, X: Any, reset: bool, Y: OneHot | None = None) -> Any:
         """Encoded features, after the checks of names and width that scikit-learn asks for."""
         if reset:
-            self._encoder = self._model().encoder.prepare(Memory(X, Y))
+            self._encoder = self._prepare(Memory(X, Y))
         encoded = self._encoder(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
