@@ -12,6 +12,7 @@ from sklearn import discriminant_analysis, naive_bayes
 from sklearn.base import clone
 
 from suffice import (
+    AdditiveTables,
     BernoulliNB,
     CategoricalNB,
     DesignedDiscriminant,
@@ -35,6 +36,7 @@ from suffice import (
 from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.encoders.table import Table
+from suffice.encoders.views import Views
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Binned, Nested
 from tests.oracles import (
@@ -83,7 +85,7 @@ class Entry:
 
     @property
     def mixed(self):
-        return isinstance(self.model().encoder, Table)
+        return isinstance(self.model().encoder, Table | Views)
 
     @property
     def sparse(self):
@@ -210,6 +212,7 @@ ZOO = [
         units=False,
         tolerance=1e-8,
     ),
+    Entry("additive", AdditiveTables(pairs=None, learner=ClosedForm()), units=False, missing=True),
     Entry("multinomial", MultinomialNB(), fitted(naive_bayes.MultinomialNB()), False, counts=True),
     Entry("multinomial-ml", MultinomialNB(prior=None), units=False, counts=True),
     Entry("multinomial-rc", MultinomialNB(learner=RiskCalibration(0.1, stop=None)), units=False, counts=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -37,6 +37,14 @@ from suffice.models.pooled import Informative, Pooled
 from suffice.priors import Dirichlet
 
 AUTO = 20  # pairs, at most, where the rows choose how many
+
+
+@dataclass(frozen=True, eq=False)
+class Terms(Experts):
+    """Experts of which each is a column or a pair of columns, and counts half to begin with."""
+
+    def first_weights(self) -> Array:
+        return np.array([1.0, *(0.5 for _ in self.experts()[1:])])
 
 
 class Edited(NamedTuple):
@@ -140,7 +148,7 @@ class AdditiveTables(ExpertClassifier):
         check(self, missing=one_of("ignore", "indicator"), min_frequency=NOT_NEGATIVE, resolutions=RISING)
         encoder = Views(Table.of(self._kinds(), BINS, self.missing == "indicator", type(self).__name__))
         parts = self._parts()
-        return Experts(parts, frozenset(parts), class_prior=self.class_prior, encoder=encoder)
+        return Terms(parts, frozenset(parts), class_prior=self.class_prior, encoder=encoder)
 
     def _kinds(self) -> Any:
         for column, kind in self.columns.items() if isinstance(self.columns, Mapping) else ():

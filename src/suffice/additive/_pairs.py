@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
@@ -27,6 +28,7 @@ MOST = 64  # columns that are tried in pairs: those that count most
 ROWS = 20_000  # that they are tried on, at most
 CLEAR = 2.0  # standard deviations above what chance would say
 HALF = 0.5  # rows of variance that every cell is given, so that one odd row is no proof
+TURNS = 5  # of least squares
 NUMBERS, WORDS = (BINS, BINS + KEPT), (CATEGORY, CATEGORY + KEPT)
 
 
@@ -62,24 +64,44 @@ def _first(categories: Array, rows: Array) -> Pool:
 class Residuals(Vector):
     """Sums over rows of Y - P and of its variance P (1 - P), by class and cell of every pair (k, cells)."""
 
-    fixed: ClassVar = ("starts",)
+    fixed: ClassVar = ("sides",)
 
-    starts: Array  # (pairs + 1,) where the cells of each pair begin
+    sides: Array  # (pairs, 2) how many cells the columns of each pair have
     gap: Array
     variance: Array
 
     def clarity(self) -> Array:
         """How many standard deviations each pair is above chance (pairs,).
 
-            (sum_cells gap^2 / (v + 1/2) - m) / sqrt(2 sum_cells (v / (v + 1/2))^2),     m = sum_cells v / (v + 1/2)
+            (sum_cells g^2 / (v + 1/2) - m) / sqrt(2 m),     m = (r - 1)(q - 1) / (r q) sum_cells v / (v + 1/2)
 
-        Narrow and wide pairs compare, as m is what chance would say of the first sum.
+        of r x q cells, with g the gap without what the two columns alone could make up for. Narrow and wide pairs
+        compare, as m is about what chance would say of the first sum.
         """
-        chance = self.variance / (self.variance + HALF)
-        excess = (self.gap**2 / (self.variance + HALF) - chance).sum(axis=0)
-        spread = 2.0 * (chance**2).sum(axis=0)
-        each = [np.add.reduceat(np.append(one, 0.0), self.starts[:-1]) for one in (excess, spread)]
-        return np.asarray(each[0] / np.sqrt(np.maximum(each[1], 1e-300)))
+        return np.array([_clarity(*one) for one in self._each()])
+
+    def _each(self) -> Iterator[tuple[Array, Array]]:
+        """Gap and variance of every pair (k, r, q)."""
+        ends = np.cumsum(self.sides.prod(axis=1))
+        for end, sides in zip(ends, self.sides, strict=True):
+            cells = slice(end - sides[0] * sides[1], end)
+            yield self.gap[:, cells].reshape(-1, *sides), self.variance[:, cells].reshape(-1, *sides)
+
+
+def _clarity(gap: Array, variance: Array) -> float:
+    gap, r, q = _beyond_columns(gap, variance), *gap.shape[1:]
+    chance = (r - 1) * (q - 1) / (r * q) * float((variance / (variance + HALF)).sum())
+    return float(((gap**2 / (variance + HALF)).sum() - chance) / np.sqrt(max(2.0 * chance, 1e-300)))
+
+
+def _beyond_columns(gap: Array, variance: Array) -> Array:
+    """The gap (k, r, q) less variance (a_u + b_v), with a and b by weighted least squares, by turns."""
+    rows, columns = (np.maximum(variance.sum(axis=axis, keepdims=True), 1e-300) for axis in (2, 1))
+    left = gap
+    for _ in range(TURNS):
+        left = left - variance * (left.sum(axis=2, keepdims=True) / rows)
+        left = left - variance * (left.sum(axis=1, keepdims=True) / columns)
+    return left
 
 
 class Tried(NamedTuple):
@@ -115,14 +137,13 @@ class Residual:
 
     def _summed(self, X: Encoded, W: Array) -> Residuals:
         codes, sizes = self.coarse.codes(X)[:, self.tried.places], self.tried.sizes
-        tables, cells = [np.zeros((W.shape[1], 0))], [np.zeros(0, dtype=int)]
+        tables = [np.zeros((W.shape[1], 0))]
         for i in range(1, codes.shape[1]):
             both = (codes[:, i, None] >= 0) & (codes[:, :i] >= 0)
             pair = np.where(both, codes[:, i, None] * sizes[:i] + codes[:, :i], -1).astype(np.int32)
-            cells.append(sizes[i] * sizes[:i])
-            tables.append(counted(pair, np.append(0, np.cumsum(cells[-1])), W))
+            tables.append(counted(pair, np.append(0, np.cumsum(sizes[i] * sizes[:i])), W))
         gap, variance = np.split(np.concatenate(tables, axis=1), 2)
-        return Residuals(np.append(0, np.cumsum(np.concatenate(cells))), gap, variance)
+        return Residuals(np.array([(sizes[i], sizes[j]) for i, j in self.tried.pairs()]), gap, variance)
 
 
 Chosen: TypeAlias = list[tuple[int, int]]  # pairs by the numbers of the table's columns
