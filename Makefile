@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
+.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration bench-fscl \
 	bench-missing bench-priors bench-speed bench-tables bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
@@ -43,6 +43,12 @@ bench-quick: $(VENV)/.base
 
 bench-accuracy: $(VENV)/.test
 	$(BIN)/python benchmarks/accuracy.py
+
+# AdditiveTables beside EBM; what has been measured is kept, and a run that was stopped goes on.
+bench-additive: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.additive small $(AT)
+	$(BIN)/python -m benchmarks.additive adult $(AT)
+	$(BIN)/python -m benchmarks.additive monotone $(AT)
 
 bench-calibration: $(VENV)/.test
 	$(BIN)/python -m benchmarks.calibration

@@ -18,7 +18,7 @@ from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show
 from suffice._vector import Array
 from suffice.additive._edit import edited_terms
-from suffice.additive._pairs import CLEAR, MOST, Chosen, clearest, coarse_cells
+from suffice.additive._pairs import MOST, Chosen, clearest, coarse_cells
 from suffice.additive._shapes import PAIRS, Contributions, Shapes, contributions_of, shapes_of
 from suffice.data import Data
 from suffice.encoders import Encoder
@@ -73,8 +73,8 @@ class AdditiveTables(ExpertClassifier):
         A value with more than its share of the rows is a cell of its own.
     pairs : "auto", int, list of (column, column) or None, default="auto"
         Which pairs have maps of at most 6 x 6 cells. "auto": those of which the rows, each predicted by all others,
-        show at two standard deviations that the columns alone do not tell all, at most 20; an int: so many, the
-        clearest; None or 0: no pairs.
+        show that the columns alone do not tell all, more clearly than chance would in so many pairs, at most 20; an
+        int: so many, the clearest; None or 0: no pairs.
     monotone : dict of column: 1 or -1, default=None
         Columns of numbers with which the second of two classes may only become more probable (1) or less (-1). Such a
         column is in no pair.
@@ -108,7 +108,7 @@ class AdditiveTables(ExpertClassifier):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = AdditiveTables(pairs=1).fit(X, y)
     >>> next(iter(model.shapes_.values()))
-    Shape of worst perimeter: 64 cells, -2.20 to +1.41
+    Shape of worst perimeter: 64 cells, -2.68 to +2.19
 
     References
     ----------
@@ -211,7 +211,7 @@ class AdditiveTables(ExpertClassifier):
         places = (shape.place for shape in self._shapes(fit, None).values() if shape.place.block in coarse.parts)
         columns = (int(blocks.at[place.block][place.column]) for place in places)
         among = [j for j in columns if j not in alone][:MOST]
-        return clearest(fit, rows, coarse, among, most, CLEAR if self.pairs == "auto" else -np.inf)
+        return clearest(fit, rows, coarse, among, most, test=self.pairs == "auto")
 
     def _numeric(self, table: Table, column: Any) -> int:
         """The number of a column that has to hold numbers in bins."""
@@ -227,10 +227,10 @@ class AdditiveTables(ExpertClassifier):
     def _pairs_given(self, table: Table, alone: set[int]) -> Chosen | int:
         """Pairs of columns by number, or at most how many are to be chosen."""
         given = self.pairs
-        if given is None or given == "auto":
-            return 0 if given is None else AUTO
-        if is_whole(given) and given >= 0:
-            return int(given)
+        if isinstance(given, str) and given == "auto":
+            return AUTO
+        if given is None or is_whole(given) or (isinstance(given, int) and given == 0):
+            return int(given or 0)
         if not isinstance(given, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in given):
             raise ValueError(
                 'AdditiveTables: pairs must be "auto", a whole number of at least 0, a list of (column, column) or '

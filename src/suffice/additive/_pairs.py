@@ -26,7 +26,6 @@ from suffice.models.pooled import RARE, Pool, pooled
 CELLS = 6  # of a column in a pair
 MOST = 64  # columns that are tried in pairs: those that count most
 ROWS = 20_000  # that they are tried on, at most
-CLEAR = 2.0  # standard deviations above what chance would say
 HALF = 0.5  # rows of variance that every cell is given, so that one odd row is no proof
 TURNS = 5  # of least squares
 NUMBERS, WORDS = (BINS, BINS + KEPT), (CATEGORY, CATEGORY + KEPT)
@@ -149,8 +148,11 @@ class Residual:
 Chosen: TypeAlias = list[tuple[int, int]]  # pairs by the numbers of the table's columns
 
 
-def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, clear: float) -> Chosen:
-    """The pairs of columns that say most beyond the fit, by the numbers of the table's columns, clearest first."""
+def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, test: bool) -> Chosen:
+    """The pairs of columns that say most beyond the fit, by the numbers of the table's columns, clearest first.
+
+    `test`: only those above sqrt(2 log pairs) standard deviations, what the clearest of so many shows by chance.
+    """
     columns = coarse.columns
     places = np.array([p for p, j in enumerate(columns) if j in among and coarse.sizes[p] > 1], dtype=int)
     if len(places) < 2:
@@ -159,6 +161,7 @@ def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, 
     rows: int = data.sum(_count)
     some = data if rows <= ROWS else data.sample(ROWS / rows)
     found = some.sum(Residual(replace(fit, history={}, passes={}), coarse, tried)).clarity()
+    clear = np.sqrt(2.0 * np.log(len(found))) if test else -np.inf
     order = [at for at in np.argsort(-found, kind="stable") if found[at] > clear][:most]
     pairs = [tried.pairs()[at] for at in order]
     named = (sorted((int(columns[places[i]]), int(columns[places[j]]))) for i, j in pairs)
