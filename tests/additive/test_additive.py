@@ -307,6 +307,23 @@ def test_an_entry_that_is_missing_may_count():
     )
 
 
+def test_columns_say_what_became_of_them(fitted):
+    model, X, _ = fitted
+    columns = model.columns_
+    assert list(columns) == list(X.columns)
+    assert columns["job"].note == "3 cells"
+    assert columns["left"].note.endswith("a map with right")
+    assert columns["pay"].note == "64 cells"
+
+
+def test_nothing_to_learn_from_leaves_the_shares():
+    X, y = pd.DataFrame({"same": [1.0] * 30, "none": [None] * 30}), np.arange(30) % 3
+    model = AdditiveTables().fit(X, y)
+    assert_allclose(model.predict_proba(X), 1.0 / 3.0)
+    assert len(model.shapes_) == 0
+    assert model.contributions(X).values.shape == (30, 3, 0)
+
+
 def test_odd_tables_are_taken():
     rng = np.random.default_rng(0)
     y = np.array([0] * 40 + [1] * 2)

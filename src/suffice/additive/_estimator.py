@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import NOT_NEGATIVE, check, is_whole, one_of
+from suffice._columns import Columns, noted
 from suffice._domain import Features
 from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show
@@ -96,6 +97,8 @@ class AdditiveTables(ExpertClassifier):
     Attributes
     ----------
     classes_ : array of shape (k,)
+    columns_ : Columns
+        What became of every column, and why; it prints as a table.
     shapes_ : Shapes
         What every column and pair adds to the log-odds, cell by cell, those that count most first;
         `suffice.plotting.plot_shapes` draws them.
@@ -257,6 +260,14 @@ class AdditiveTables(ExpertClassifier):
         return cast(Pairs | None, dict(cast(Views, self._encoder).views).get(PAIRS))
 
     # What was learned
+
+    @property
+    def columns_(self) -> Columns:
+        """What became of every column, and why; it prints as a table."""
+        fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
+        s = self.statistics_
+        said = fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
+        return Columns([noted(*pair) for pair in zip(roles, said, strict=True)])
 
     @property
     def shapes_(self) -> Shapes:

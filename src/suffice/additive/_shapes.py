@@ -179,6 +179,5 @@ def contributions_of(model: Experts, theta: Any, shapes: Shapes, X: Encoded) -> 
         name: odds(theta.parts[name].tempered(weights[name]).by_column(block(X, name)), 1) for name in blocks.parts
     }
     each = [terms[shape.place.block][..., shape.place.column] + np.asarray(shape.absent) for shape in shapes.values()]
-    n = len(X)
-    values = np.stack(each, axis=-1) if each else np.zeros((n, 0))
+    values = np.stack(each, axis=-1) if each else np.zeros((len(X), *np.shape(shapes.base), 0))
     return Contributions(shapes.base, list(shapes), values)
