@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-calibration bench-fscl \
-	bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables bench-tangent \
+.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
+	bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables bench-tangent \
 	sklearn-tests clean
 
 demo: $(VENV)/.base
@@ -47,6 +47,12 @@ bench-quick: $(VENV)/.base
 bench-accuracy: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.accuracy run $(AT)
 	$(BIN)/python -m benchmarks.accuracy report $(AT)
+
+# AdditiveTables beside EBM; what has been measured is kept, and a run that was stopped goes on.
+bench-additive: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.additive small $(AT)
+	$(BIN)/python -m benchmarks.additive adult $(AT)
+	$(BIN)/python -m benchmarks.additive monotone $(AT)
 
 bench-calibration: $(VENV)/.test
 	$(BIN)/python -m benchmarks.calibration

@@ -12,6 +12,7 @@ from sklearn import discriminant_analysis, naive_bayes
 from sklearn.base import clone
 
 from suffice import (
+    AdditiveTables,
     BernoulliNB,
     CategoricalNB,
     DesignedDiscriminant,
@@ -226,6 +227,7 @@ ZOO = [
         tolerance=1e-8,
     ),
     Entry("experts", ModelClassifier(EXPERTS), units=False),
+    Entry("additive", AdditiveTables(pairs=None, learner=ClosedForm()), units=False, missing=True),
     Entry("multinomial", MultinomialNB(), fitted(naive_bayes.MultinomialNB()), False, counts=True),
     Entry("multinomial-ml", MultinomialNB(prior=None), units=False, counts=True),
     Entry("multinomial-rc", MultinomialNB(learner=RiskCalibration(0.1, stop=None)), units=False, counts=True),

@@ -6,6 +6,7 @@ be updated with `partial_fit`, added to another with `+`, and made to `forget` r
 
 from suffice._model_classifier import ModelClassifier
 from suffice._notice import PoorFitWarning
+from suffice.additive import AdditiveTables
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
@@ -27,6 +28,7 @@ from suffice.tangent import (
 __version__ = "0.2.0"
 
 __all__ = [
+    "AdditiveTables",
     "BernoulliNB",
     "CategoricalNB",
     "ConstantColumnWarning",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 TITLES = ("column", "holds", "read as", "what became of it")
 LONG = 60  # rows of a table that is shown
@@ -17,6 +17,26 @@ class ColumnNote(NamedTuple):
     holds: str
     kind: str
     note: str
+
+
+class Read(Protocol):
+    """What a column was read as."""
+
+    @property
+    def name(self) -> Any: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def holds(self) -> str: ...
+    @property
+    def given(self) -> bool: ...
+
+
+def noted(role: Read, said: str) -> ColumnNote:
+    """What became of a column, of which its model has said something."""
+    if role.kind == "drop":
+        return ColumnNote(role.name, role.holds, role.kind, "left out, as `columns` says")
+    return ColumnNote(role.name, role.holds, role.kind, f"{said}; as `columns` says" if role.given else said)
 
 
 class Columns(Mapping[Any, ColumnNote]):

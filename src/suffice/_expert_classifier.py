@@ -59,7 +59,7 @@ class ExpertClassifier(Classifier):
 
     def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
         fit = super()._close(s, data)
-        if data is not None or self.weights is not None:
+        if data is not None or self.weights is not None or getattr(self, "_carried", None) is None:
             return fit
         return replace(fit, warnings=(*fit.warnings, Notice(f"{type(self).__name__}: {STALE}", StaleWarning)))
 

@@ -71,6 +71,18 @@ class Tables:
     class_log_prob: Array
     log_probability: Array
 
+    def by_column(self, X: Encoded) -> Array:
+        """The logarithm of each row's cell in every column, by class (n, k, d); 0 where an entry has no code."""
+        features = _of(self.domain)
+        codes = features.read(X)
+        known = np.append(self.log_probability, np.zeros((1, len(self.class_log_prob))), axis=0)
+        return known[np.where(codes >= 0, codes + features.starts[:-1], -1)].swapaxes(1, 2)
+
+    def tempered(self, weight: Array) -> Self:
+        """All logarithms times a weight a column (d,)."""
+        each = np.repeat(weight, _of(self.domain).sizes)[:, None]
+        return replace(self, log_probability=each * self.log_probability)
+
 
 @dataclass(frozen=True, eq=False)
 class Categorical(
@@ -202,10 +214,7 @@ class Categorical(
         return table_terms_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
 
     def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
-        features = _of(theta.domain)
-        codes = features.read(X)
-        known = np.append(theta.log_probability, np.zeros((1, theta.log_probability.shape[1])), axis=0)
-        return known[np.where(codes >= 0, codes + features.starts[:-1], -1)].swapaxes(1, 2)
+        return theta.by_column(X)
 
     def log_density_by_column_without(
         self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
@@ -213,8 +222,7 @@ class Categorical(
         return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
-        each = np.repeat(weight, _of(theta.domain).sizes)[:, None]
-        return replace(theta, log_probability=each * theta.log_probability)
+        return theta.tempered(weight)
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

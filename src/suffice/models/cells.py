@@ -28,14 +28,12 @@ AT_LEAST_TWO = Rule(lambda v: is_whole(v) and v > 1, "a whole number of at least
 YES_OR_NO = Rule(lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 
-def increasing(last: int) -> Rule:
-    """Whole numbers of at least 2 in rising order, below a last one."""
+def _rising(value: Any) -> bool:
+    numbers: list[Any] = list(value) if isinstance(value, list | tuple) else [None]
+    return all(is_whole(n) and n > 1 for n in numbers) and sorted(set(numbers)) == numbers
 
-    def fits(value: Any) -> bool:
-        numbers: list[Any] = list(value) if isinstance(value, list | tuple) else [None]
-        return all(is_whole(n) and n > 1 for n in numbers) and sorted({*numbers, last}) == [*numbers, last]
 
-    return Rule(fits, f"whole numbers of at least 2 in rising order, below {last}")
+RISING = Rule(lambda v: _rising(v) and len(v) > 0, "whole numbers of at least 2 in rising order")
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from suffice._check import check
+from suffice._check import check_value
 from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot, show_all
 from suffice._vector import Array
@@ -16,7 +16,7 @@ from suffice.models._statistics import Statistics
 from suffice.models._tables import by_feature
 from suffice.models.binned import Binned, in_cells
 from suffice.models.categorical import LOG_ZERO, Counts, Tables
-from suffice.models.cells import BinFeatures, Binning, increasing
+from suffice.models.cells import RISING, BinFeatures, Binning
 from suffice.models.histogram import Column
 from suffice.models.tree import Groups, Tree
 from suffice.models.without import Own
@@ -56,7 +56,7 @@ class Nested(Binned):
     tree: Tree | None = field(default=None, kw_only=True)  # once resolved
 
     def resolve(self, s: Statistics[Any]) -> Self:
-        check(self, coarser=increasing(self.n_bins))
+        check_value((*self.coarser, self.n_bins), "Nested: coarser and n_bins", RISING)
         features = s.domain.features
         if not isinstance(features, BinFeatures):
             features = self._pooled(s, self.binning.features(s))

@@ -64,6 +64,8 @@ def table_terms_without(codes: Array, starts: Array, own: Own, counts: Array, to
 
     A table of which nothing is left has all its cells alike; a cell of which nothing is left has `log_zero`.
     """
+    if not counts.shape[1]:  # no column has a value
+        return np.zeros(codes.shape)
     there = codes >= 0
     cell = np.where(there, codes + starts[:-1], 0)
     of = own.codes[:, None]

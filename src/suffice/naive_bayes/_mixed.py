@@ -9,10 +9,10 @@ from sklearn.utils import Tags
 
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
-from suffice._columns import ColumnNote, Columns
+from suffice._columns import Columns, noted
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice.encoders.columns import CATEGORY
-from suffice.encoders.table import ABSENT, BINS, DROP, GAUSSIAN, KEPT, Role, Table
+from suffice.encoders.table import ABSENT, BINS, GAUSSIAN, KEPT, Table
 from suffice.learners import Fit
 from suffice.models import Binned, DiagonalGaussian
 from suffice.models._blocks import AnyDensity
@@ -144,7 +144,7 @@ class NaiveBayes(Classifier):
     def columns_(self) -> Columns:
         """What became of every column, and why; it prints as a table."""
         roles = cast(Table, self._encoder).roles or ()
-        return Columns([_noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
+        return Columns([noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
 
     def _account(self, fit: Fit) -> tuple[str, ...]:
         s = self.statistics_
@@ -156,9 +156,3 @@ class NaiveBayes(Classifier):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _noted(role: Role, said: str) -> ColumnNote:
-    if role.kind == DROP:
-        return ColumnNote(role.name, role.holds, DROP, "left out, as `columns` says")
-    return ColumnNote(role.name, role.holds, role.kind, f"{said}; as `columns` says" if role.given else said)

@@ -1,4 +1,4 @@
-"""Figures of the tangent discriminants: what they see, where they cut, and what they err.
+"""Figures: the tangent discriminants, what they see, where they cut and what they err; the shapes of additive tables.
 
 | figure | shows | thesis |
 |---|---|---|
@@ -9,15 +9,17 @@
 | `plot_accuracy_by_prior` | accuracies as the classes' probabilities change | 4.1 (b), 4.2 |
 | `plot_minimax` | fixed rules against the best ones as the probabilities change | B.1 |
 | `plot_learning_rate` | how the steps of FSCL get smaller | C.2 |
+| `plot_shapes` | what columns and pairs add to the log-odds of `AdditiveTables` | |
 
 Each returns a matplotlib Figure that pyplot knows nothing of, draws into `ax` if that is given, and writes to `path`.
-They take fitted discriminants; `rows_with_moments` gives rows to fit where only means and covariances are known.
+Most take fitted discriminants; `rows_with_moments` gives rows to fit where only means and covariances are known.
 `accuracy_by_prior` computes what `plot_accuracy_by_prior` draws.
 """
 
 from suffice.plotting._populations import Gaussians, PriorSweep, Samples, accuracy_by_prior, rows_with_moments
 from suffice.plotting.errors import plot_bound, plot_error_by_s
 from suffice.plotting.geometry import plot_classes, plot_projection
+from suffice.plotting.shapes import plot_shapes
 from suffice.plotting.sweeps import plot_accuracy_by_prior, plot_learning_rate, plot_minimax
 
 __all__ = [
@@ -32,5 +34,6 @@ __all__ = [
     "plot_learning_rate",
     "plot_minimax",
     "plot_projection",
+    "plot_shapes",
     "rows_with_moments",
 ]

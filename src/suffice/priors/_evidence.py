@@ -27,8 +27,8 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
     ----------
     table : array of shape (k, cells)
         Counts n_cv by class, of all columns side by side.
-    base : array of shape (cells,)
-        b, which sums to 1 over the cells of a column.
+    base : array of shape (cells,), or (k, cells)
+        b, which sums to 1 over the cells of a column; it may differ by class.
     owner : array of shape (cells,)
         The column of each cell.
     weight : float

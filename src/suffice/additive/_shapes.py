@@ -1,0 +1,183 @@
+"""What additive tables have learned, column by column: shapes and maps that add up to the log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from suffice._domain import CategoricalFeatures, Encoded
+from suffice._labels import show
+from suffice._vector import Array
+from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.pairs import PairFeatures, Pairs
+from suffice.encoders.table import ABSENT
+from suffice.models import AnyStatistics, BinFeatures
+from suffice.models._blocks import part
+from suffice.models.experts import Experts
+
+PAIRS = "pairs"  # the block of pairs of columns
+
+
+class Place(NamedTuple):
+    """Where a shape stands: a column of a block, and its cells there."""
+
+    block: str
+    column: int
+    cells: slice
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What a column, or a pair of columns, adds to the log-odds of the second class, cell by cell.
+
+    Parameters
+    ----------
+    columns : tuple
+        The name or number of the column, or of both.
+    cells : tuple of list of str
+        What the cells of each of the columns are, in words.
+    edges : tuple of (array or None)
+        The lower bounds of the cells, the first -inf, for numbers; None for categories.
+    values : array of shape (cells,), (cells, k), or for a pair (cells, cells) or (cells, cells, k)
+        What each cell adds to the log-odds, of mean 0 over the rows learned; to each class's score if there are more
+        than two.
+    absent : float or array of shape (k,)
+        The same for a row without an entry.
+    rows : array of shape (cells,), or for a pair (cells, cells)
+        The weight of the rows learned.
+    weight : float
+        How much the column counts: 1 is naive Bayes, 0 nothing.
+    """
+
+    columns: tuple[Any, ...]
+    cells: tuple[list[str], ...]
+    edges: tuple[Array | None, ...]
+    values: Array
+    absent: Any
+    rows: Array
+    weight: float
+    place: Place
+
+    @property
+    def importance(self) -> float:
+        """The mean distance from 0 of what it adds, over the rows that have an entry."""
+        total = float(self.rows.sum())
+        size = abs(self.values) if self.values.ndim == self.rows.ndim else abs(self.values).max(axis=-1)
+        return float((self.rows * size).sum() / total) if total else 0.0
+
+    def __repr__(self) -> str:
+        least, most = self.values.min(), self.values.max()
+        cells = " x ".join(str(len(names)) for names in self.cells)
+        return f"Shape of {' x '.join(map(str, self.columns))}: {cells} cells, {least:+.2f} to {most:+.2f}"
+
+
+class Shapes(Mapping[Any, Shape]):
+    """The shapes of all columns by name, and of pairs by both names, those that count most first; `base` is the rest.
+
+    base + the values of a row's cells are its log-odds, or its scores by class if there are more than two.
+    """
+
+    def __init__(self, base: Any, shapes: Mapping[Any, Shape], classes: Array) -> None:
+        self.base, self._shapes, self.classes = base, shapes, classes
+
+    def __getitem__(self, key: Any) -> Shape:
+        return self._shapes[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._shapes)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Shapes of {len(self)} terms, base {np.round(self.base, 2)}", *map(repr, self.values())])
+
+
+class Contributions(NamedTuple):
+    """What every term adds for each row: base + the sum of values over the terms are the log-odds.
+
+    `values` is (n, terms) for two classes, else (n, k, terms), of which the sums are scores up to a constant a row.
+    """
+
+    base: Any
+    names: list[Any]
+    values: Array
+
+
+def weights_by_block(model: Experts) -> tuple[float, dict[str, Array]]:
+    """The weight of log p(y), and those of the columns of every block."""
+    first, each = model._weights()
+    return first, {name: weight for (name, _), weight in zip(model._present(), each, strict=True)}
+
+
+def odds(terms: Array, axis: int) -> Array:
+    """Terms by class as log-odds if there are two."""
+    if terms.shape[axis] != 2:
+        return terms
+    return np.asarray(np.take(terms, 1, axis) - np.take(terms, 0, axis))
+
+
+def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None) -> Shapes:
+    """The shapes of a model of tables with parameters theta, from its restricted statistics."""
+    first, weights = weights_by_block(model)
+    mass, base = float(s.mass.sum()), odds(first * theta.class_log_prob, 0)
+    found: dict[Any, Shape] = {}
+    for name, weight in weights.items():
+        features = cast(CategoricalFeatures, theta.parts[name].domain.features)
+        terms = theta.parts[name].tempered(weight).log_probability
+        rows = part(s, name).sums.table.sum(axis=0)
+        for j in range(features.width):
+            at = slice(*features.starts[j : j + 2].tolist())
+            if at.stop - at.start < 2:
+                continue
+            value, seen = odds(terms[at], 1), rows[at]
+            mean = seen @ value / mass
+            base = base + mean
+            columns, cells, edges = _described(features, j, pairs)
+            wide = tuple(len(c) for c in cells)
+            values = (value - mean).reshape(*wide, *value.shape[1:])
+            key = columns if len(columns) > 1 else f"{columns[0]} (missing)" if name == ABSENT else columns[0]
+            found[key] = Shape(
+                columns, cells, edges, values, -mean, seen.reshape(wide), float(weight[j]), Place(name, j, at)
+            )
+    order = sorted(found, key=lambda key: -found[key].importance)
+    return Shapes(base, {key: found[key] for key in order}, s.domain.classes)
+
+
+def _described(features: CategoricalFeatures, j: int, pairs: Pairs | None) -> tuple[Any, ...]:
+    """The names of the columns, the cells in words, and the bounds where they are numbers."""
+    if not isinstance(features, PairFeatures):
+        name = j if features.names is None else features.names[j]
+        numbers = isinstance(features, BinFeatures)
+        cells, edges = _words(features.categories[j], numbers)
+        return (name,), (cells,), (edges,)
+    coarse = cast(Pairs, pairs).coarse
+    names, both = cast(Array, features.names)[j], cast(Pairs, pairs).chosen[j]
+    place = {column: at for at, column in enumerate(coarse.columns.tolist())}
+    numeric = [isinstance(one, BinFeatures) for one in coarse.parts.values() for _ in range(one.width)]
+    sides = [_words(coarse.categories[place[i]], numeric[place[i]]) for i in both]
+    return names, tuple(cells for cells, _ in sides), tuple(edges for _, edges in sides)
+
+
+def _words(categories: Array, numbers: bool) -> tuple[list[str], Array | None]:
+    if not numbers:
+        return [value if isinstance(value, str) else show(value) for value in categories.tolist()], None
+    edges = categories[1:].tolist()
+    ends = [f"below {edges[0]:.4g}", *(f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges))]
+    return [*ends, f"{edges[-1]:.4g} and above"], categories
+
+
+def contributions_of(model: Experts, theta: Any, shapes: Shapes, X: Encoded) -> Contributions:
+    """What every shape adds for each row of encoded features."""
+    blocks = cast(BlockFeatures, cast(Any, theta.domain).features)
+    _, weights = weights_by_block(model)
+    terms = {
+        name: odds(theta.parts[name].tempered(weights[name]).by_column(block(X, name)), 1) for name in blocks.parts
+    }
+    each = [terms[shape.place.block][..., shape.place.column] + np.asarray(shape.absent) for shape in shapes.values()]
+    values = np.stack(each, axis=-1) if each else np.zeros((len(X), *np.shape(shapes.base), 0))
+    return Contributions(shapes.base, list(shapes), values)

@@ -1,0 +1,121 @@
+"""Pairs of columns as columns of their own: the coarse cell that a row is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from suffice._domain import CategoricalFeatures, Encoded
+from suffice._vector import Array
+from suffice.encoders._base import Encoder
+from suffice.encoders.blocks import BlockFeatures, block
+
+
+@dataclass(frozen=True, eq=False)
+class PairFeatures(CategoricalFeatures):
+    """Pairs of columns, each a column: cell u of the first and v of the second (of r) are the category u r + v."""
+
+    closed: ClassVar[bool] = True
+
+    sides: tuple[tuple[int, int], ...] = ()  # how many cells the columns of each pair have
+
+
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """Coarse cells of the columns of a table, block by block.
+
+    Parameters
+    ----------
+    parts : mapping of name: CategoricalFeatures
+        The cells of the columns of each block.
+    at : mapping of name: array
+        The columns of the table that are in each block.
+    """
+
+    parts: Mapping[str, CategoricalFeatures] = field(default_factory=dict)
+    at: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> Array:
+        """The columns of the table that have cells (m,)."""
+        return np.concatenate([np.zeros(0, dtype=int), *(self.at[name] for name in self.parts)])
+
+    @property
+    def sizes(self) -> Array:
+        """How many cells each of them has (m,)."""
+        return np.concatenate([np.zeros(0, dtype=int), *(part.sizes for part in self.parts.values())])
+
+    @property
+    def categories(self) -> list[Array]:
+        """The cells of each of them: lower bounds, or names."""
+        return [cells for part in self.parts.values() for cells in part.categories]
+
+    def codes(self, X: Encoded) -> Array:
+        """The cell of each row in each of them (n, m); -1 where it has none."""
+        there = [name for name in self.parts if name in cast(BlockFeatures, X.features).parts]
+        each = [self.parts[name].read(block(X, name)) for name in there]
+        return np.column_stack([np.zeros((len(X), 0), dtype=np.int32), *each])
+
+    def same(self, other: Coarse) -> bool:
+        """Whether these are the same cells."""
+        if self.parts.keys() != other.parts.keys():
+            return False
+        return all(part.same(other.parts[name]) for name, part in self.parts.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Encoder):
+    """Rows of a table as the cells of pairs of its columns: codes (n, m), -1 where one of the two is missing.
+
+    Parameters
+    ----------
+    coarse : Coarse
+        The cells of single columns.
+    chosen : tuple of (int, int)
+        The pairs, by the numbers of the table's columns.
+    features : PairFeatures
+        What the codes mean; see `of`.
+    """
+
+    coarse: Coarse
+    chosen: tuple[tuple[int, int], ...]
+    features: PairFeatures
+
+    @classmethod
+    def of(cls, coarse: Coarse, chosen: tuple[tuple[int, int], ...], names: Sequence[Any]) -> Pairs:
+        """Pairs of columns with names (d,), or numbers."""
+        size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
+        sides = tuple((size[i], size[j]) for i, j in chosen)
+        called = np.empty(len(chosen), dtype=object)
+        for m, (i, j) in enumerate(chosen):
+            called[m] = (names[i], names[j])
+        cells = tuple(np.arange(a * b) for a, b in sides)
+        return cls(coarse, chosen, PairFeatures(len(chosen), called, cells, sides=sides))
+
+    @property
+    def at(self) -> Array:
+        """The first column of each pair (m,)."""
+        return np.array([i for i, _ in self.chosen], dtype=int)
+
+    def check(self, other: Encoder) -> None:
+        if not isinstance(other, Pairs) or self.chosen != other.chosen or not self.coarse.same(other.coarse):
+            raise ValueError(
+                "pairs of columns were chosen in different ways, whose sums do not add up: give `pairs`, and let both "
+                "use the encoder that the first rows have prepared, or use pairs=None"
+            )
+
+    def __call__(self, X: Any) -> Encoded:
+        """The rows of a table, encoded, as cells of pairs (n, m)."""
+        return self.encode(X)
+
+    def encode(self, X: Any) -> Encoded:
+        codes = self.coarse.codes(X)
+        place = {column: at for at, column in enumerate(self.coarse.columns.tolist())}
+        out = np.full((len(X), len(self.chosen)), -1, dtype=np.int32)
+        for m, (i, j) in enumerate(self.chosen):
+            u, v = codes[:, place[i]], codes[:, place[j]]
+            out[:, m] = np.where((u >= 0) & (v >= 0), u * self.features.sides[m][1] + v, -1)
+        return Encoded(self.features, out)

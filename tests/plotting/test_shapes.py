@@ -1,0 +1,64 @@
+"""The figure of shapes: what it draws is what was learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
+
+from suffice import AdditiveTables, NaiveBayes
+from suffice.plotting import plot_shapes
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    X = pd.DataFrame({"x": rng.normal(size=300) + y, "w": rng.choice(["$u", "v"], 300), "z": rng.normal(size=300)})
+    return AdditiveTables(pairs=[("x", "w")]).fit(X, y)
+
+
+def panel(figure, name):
+    return next(axes for axes in figure.axes if axes.get_title().startswith(name))
+
+
+def test_steps_bars_and_maps_are_the_values(model, tmp_path):
+    figure = plot_shapes(model, path=tmp_path / "shapes.png")
+    assert (tmp_path / "shapes.png").stat().st_size > 10_000
+    drawn = panel(figure, "x (").patches[0].get_data()
+    shape = model.shapes_["x"]
+    assert_allclose(drawn.values, shape.values)
+    assert_allclose(drawn.edges[1:-1], shape.edges[0][1:])
+    widths = [bar.get_width() for bar in panel(figure, "w (").patches]
+    assert_allclose(np.sort(widths), np.sort(model.shapes_["w"].values))
+    assert_allclose(panel(figure, "x x w").images[0].get_array().T, model.shapes_["x", "w"].values)
+    assert figure.get_suptitle() == "added to the log-odds of 1"
+
+
+def test_some_terms_on_a_phone(model):
+    figure = plot_shapes(model, ["z", ("x", "w")], width=3.9)
+    panels = [axes for axes in figure.axes if axes.get_title()]
+    assert len(panels) == 2
+    figure.draw_without_rendering()
+    boxes = [axes.get_tightbbox() for axes in panels]
+    assert boxes[0].y0 >= boxes[1].y1 - 1  # one below the other
+    assert min(box.x0 for box in boxes) >= 0
+    assert max(box.x1 for box in boxes) <= figure.bbox.width
+
+
+def test_every_class_has_a_line():
+    X, y = load_iris(return_X_y=True)
+    figure = plot_shapes(AdditiveTables(pairs=None).fit(X, y), 2)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1", "2"]
+    assert sum(len(axes.patches) for axes in figure.axes if axes.get_title()) == 6
+
+
+def test_what_cannot_be_drawn(model):
+    with pytest.raises(ValueError, match="plot_shapes takes a fitted AdditiveTables, got a NaiveBayes"):
+        plot_shapes(NaiveBayes())
+    with pytest.raises(ValueError, match=r"terms has \['size'\], but the shapes are those of"):
+        plot_shapes(model, ["size"])
+    with pytest.raises(ValueError, match="terms must be"):
+        plot_shapes(model, 0)
