@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
+from suffice._labels import OneHot
 from suffice.data import Memory
 from suffice.learners import ClosedForm, Observed, RiskCalibration
 from suffice.model_selection import GridSearch
@@ -275,6 +276,17 @@ def test_models_of_one_kind_have_the_same_sums(entry):
             assert_array_equal(a, b)
 
 
+@every(lambda entry: True)
+def test_sums_about_the_origins_of_others_are_the_same(entry):
+    X, y = entry.draw(8)
+    rows, labels = entry.encode(X), OneHot.of(y)
+    model = replace(entry.model(), encoder=entry.model().encoder.prepare(Memory(X, y)))
+    s = model.statistics(rows, labels)
+    near = model.about(model.statistics(rows[:30], labels[:30])).statistics(rows, labels)
+    for a, b in zip(*(one.leaves() for one in s.align(near)), strict=True):
+        assert_allclose(a, b, rtol=1e-10, atol=1e-9)
+
+
 def test_other_sums_than_its_parents_are_of_unknown_kind(rng):
     @dataclass(frozen=True, eq=False)
     class Halved(DiagonalGaussian):
@@ -296,5 +308,6 @@ def test_other_sums_than_its_parents_are_of_unknown_kind(rng):
     assert Summed.of(ModelClassifier(Halved())) != Summed.of(ModelClassifier(Halved()))
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 2)) + y[:, None]
-    grid = {"model": [Halved(), Halved(share=0.01), Known(), Known(share=0.01)]}
+    models = [kind(GaussianPrior(4, 6), share=share) for kind in (Halved, Known) for share in (0.5, 0.01)]
+    grid = {"model": models}
     assert_same(*both(ModelClassifier(), grid, X, y, scoring="neg_log_loss"))

@@ -22,6 +22,7 @@ from suffice.encoders import Encoded, Encoder
 from suffice.learners import Observed
 from suffice.models import AnyModel, AnyStatistics
 
+SOME = 1024  # rows that tell about which origins all folds are summed
 Split: TypeAlias = tuple[Array, Array]  # the training rows and the test rows
 
 
@@ -65,7 +66,9 @@ class Read:
         if not isinstance(rows, Memory):
             raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
         at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
-        return cls(by_rows(X), np.ravel(y), reader, reader._prepared(), rows, at)
+        model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // SOME))
+        near = model.about(model.statistics(rows.X[some], rows._labels()[some]))
+        return cls(by_rows(X), np.ravel(y), reader, near, rows, at)
 
     def sum(self, which: Array) -> AnyStatistics:
         """S(X, Y) of some rows."""

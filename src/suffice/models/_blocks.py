@@ -82,6 +82,10 @@ class Blocks(Classed[Parts, Factors]):
         kinds = {name: model.kind_of_sums for name, model in self.parts.items()}
         return None if None in kinds.values() else kinds
 
+    def about(self, s: Statistics[Parts]) -> Self:
+        near = {name: model.about(part(s, name)) for name, model in self.present(s.domain.features)}
+        return replace(self, parts={**self.parts, **near})
+
     def resolve(self, s: Statistics[Parts]) -> Self:
         blocks = cast(BlockFeatures, s.domain.features)
         parts = {name: self._of_block(name, blocks).resolve(part(s, name)) for name in blocks.parts}

@@ -167,6 +167,9 @@ class Contests(Model[B, tuple[object, ...]]):
     def kind_of_sums(self) -> object | None:
         return self.model.kind_of_sums
 
+    def about(self, s: Statistics[B]) -> Self:
+        return replace(self, model=self.model.about(s))
+
     def resolve(self, s: Statistics[B]) -> Self:
         k = len(s.mass)
         contests = tuple(SCHEMES[self.scheme].contests(k)) if k > 2 else (Contest(np.arange(k)),)

@@ -75,6 +75,9 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
     def kind_of_sums(self) -> object | None:
         return moments, self.full
 
+    def about(self, s: Statistics[Moments]) -> Self:
+        return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self
+
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
         total = s.sums.total()

@@ -266,5 +266,4 @@ def diagonal(second: Array) -> Array:
 
 def ratio(a: Array | float, b: Array) -> Array:
     """a / b, and 0 where b is 0."""
-    a, b = np.broadcast_arrays(a, b)
-    return np.divide(a, b, out=np.zeros(a.shape), where=b != 0)
+    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b != 0)

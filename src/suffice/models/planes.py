@@ -45,6 +45,9 @@ class TangentPlane(Model[Moments, Plane]):
     def kind_of_sums(self) -> object | None:
         return by_pattern
 
+    def about(self, s: Statistics[Any]) -> Self:
+        return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self
+
     def resolve(self, s: Statistics[Any]) -> Self:
         s = replace(s, sums=guessed(s.sums))
         check_range(s)

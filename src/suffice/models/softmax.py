@@ -40,6 +40,9 @@ class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Li
     def kind_of_sums(self) -> object | None:
         return self.gaussian.kind_of_sums
 
+    def about(self, s: Statistics[Moments]) -> Self:
+        return replace(self, gaussian=self.gaussian.about(s))
+
     def resolve(self, s: Statistics[Moments]) -> Self:
         return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
