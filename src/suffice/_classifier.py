@@ -151,13 +151,13 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
                 self._declared = declared
                 s = s.with_classes(together)
             self._adopt((s if first else self.statistics_.decayed(decay, self._declared) + s).settled())
-            self._take_in(data)
+            self._take_in(data, s)
             if isinstance(X, Data):
                 self._take_names()
             return self
 
-    def _take_in(self, data: Data) -> None:
-        """What is learned of further rows besides their sums: mostly nothing."""
+    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
+        """What is learned of further rows besides their sums s: mostly nothing."""
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self, cast
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import is_number
@@ -63,9 +64,9 @@ class ExpertClassifier(Classifier):
             return fit
         return replace(fit, warnings=(*fit.warnings, Notice(f"{type(self).__name__}: {STALE}", StaleWarning)))
 
-    def _take_in(self, data: Data) -> None:
-        """The first rows that have two classes weigh the experts."""
-        if self.weights is None and self._carried is None and len(self.statistics_.domain.classes) > 1:
+    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
+        """The first rows that come with two classes weigh the experts."""
+        if self.weights is None and self._carried is None and np.count_nonzero(s.mass) > 1:
             self._adopt(self.statistics_, self._close(self.statistics_, data))
             self._say(self._fit_result())
 

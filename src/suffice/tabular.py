@@ -28,6 +28,7 @@ from suffice.priors import Dirichlet, GaussianPrior
 
 NORMAL = "normal"
 TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node takes the best
+WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
 LEFT_OUT = "left out"  # how the account of a column begins that says nothing
@@ -36,19 +37,22 @@ LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 class TabularClassifier(ExpertClassifier):
     """The default answer for a table: numbers, dates, text, categories and truth values, with missing entries.
 
-        score_c(x) = w_0 log p(c) + w_1 log N(x; mean_c, cov_c) + w_2 sum_t log p(leaf_t(x) | c)
+        score_c(x) = w_0 log p(c) + w_1 log N(x; mean_c, cov_c) + sum_f w_f sum_t log p(leaf_ft(x) | c)
+                     + sum_j w_j log p(cell of x_j | c)
 
-    Two experts and the classes' shares are weighed: a normal density of the numeric columns by class (values clipped
-    at 6 standard deviations, missing ones at the mean), and tables over the leaves of random trees, which divide the
-    rows by all columns (missing entries and categories go their own ways). Both are closed forms of sums; the
-    strengths of their priors are chosen by their evidence, and the weights by the probability of the labels on rows
-    that were left out, which takes one more read. Probabilities are those of rows that were not learned, so they need
-    no calibration. The scores are no density.
+    Several experts are weighed: the classes' shares; a normal density of the numeric columns by class (up to 256
+    columns, values clipped at 6 standard deviations, missing ones at the mean); tables over the leaves of two kinds of
+    random trees, which divide the rows by all columns (missing entries and categories go their own ways); and a table
+    for each column, as in `NaiveBayes`. All are closed forms of sums. The strengths of their priors are chosen by their
+    evidence, and the weights by the probability of the labels on rows that were left out, which takes one more read.
+    The tables of columns share one weight, or from 5,000 rows on (and up to 100 columns) have one each. Since the
+    weights are those of rows that were not learned, the probabilities need no calibration. The scores are no density.
 
     Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are carried along then: fits add
-    up if they share them (`encoder=first.encoder_`), weights are stale (`stale_`) until `recalibrate`.
-    A forgotten row is out of all sums, exactly. The trees still know it: a tree was grown on at most 2,048 of the first
-    rows, and its thresholds lie between values of these. Fit anew where that matters.
+    up if they share them (`encoder=first.encoder_`); weights are stale (`stale_`) until `recalibrate`.
+    A forgotten row is out of all sums, exactly. The trees still know of it: each was grown on at most 8,192 of the
+    first rows, its thresholds lie between values of these, and the clipping is by their mean and spread. Fit anew where
+    that matters.
 
     A column that does not vary, and one that only numbers or names the rows, takes no part; `columns_` says which.
 
@@ -62,9 +66,10 @@ class TabularClassifier(ExpertClassifier):
     encoder : encoder, default=None
         Trees and clipping of another fit, its `encoder_`; None grows trees on the first rows.
     weights : dict of expert: float, default=None
-        Weights of "classes", "normal" and "trees"; None learns them.
+        Weights by the names that `weights_` has; None learns them.
     learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form, with weights learned: `ExpertWeights()`.
+        How to learn; None is the closed form, with weights learned: `ExpertWeights()`. With
+        `RiskCalibration(out_of_sample=True)` the sums are moved besides, which seldom matters; then nothing adds up.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows.
     class_weight : None, "balanced" or dict, default=None
@@ -143,7 +148,7 @@ class TabularClassifier(ExpertClassifier):
                 (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
                 for name, candidates in TREES.items()
             ]
-            return Views(table, ((NORMAL, Clip()), *trees))
+            return Views(table, ((NORMAL, Clip(most=WIDE)), *trees))
         if not isinstance(self.encoder, Views) or not self.encoder.ready:
             raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
         return self.encoder

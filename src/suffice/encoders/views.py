@@ -172,9 +172,17 @@ class Clip(Encoder):
         x <- min(max(x, mean - limit sd), mean + limit sd),     missing entries at the mean
 
     Mean and standard deviation are those of the first rows.
+
+    Parameters
+    ----------
+    limit : float
+        Standard deviations.
+    most : int
+        Columns, beyond which there are none: the cost of a covariance grows with their cube.
     """
 
     limit: float = 6.0
+    most: int | None = None
     ranges: tuple[Range, ...] | None = None  # once prepared
 
     def prepare(self, data: Data) -> Self:
@@ -186,6 +194,8 @@ class Clip(Encoder):
             exact = data.sum(_SpreadAbout(about))
             centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
             use = np.flatnonzero((spread > abs(centre) * ROUNDING) & (spread < HUGE) & np.isfinite(centre))
+        if self.most is not None and len(use) > self.most:
+            use = use[:0]
         found = zip(*(values.tolist() for values in (exact.at[use], use, centre[use], spread[use])), strict=True)
         return replace(self, ranges=tuple(Range(*one) for one in found))
 

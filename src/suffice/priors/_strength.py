@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from suffice._vector import Array
 from suffice.priors._evidence import (
@@ -109,7 +110,8 @@ def evidence(seen: Seen, mean: Array, covariance: Array, mean_weight: float, cov
 def _whitened(squares: Array, covariance: Array) -> tuple[Array, Array]:
     """Eigenvalues (b, p) of cov0^-1 squares, and log|cov0| (b or 1,)."""
     lower = np.linalg.cholesky(covariance)
-    half = np.linalg.solve(lower, squares)
-    white = np.linalg.solve(lower, half.swapaxes(1, 2))
+    each = np.broadcast_to(lower, squares.shape)
+    half = [solve_triangular(a, b, lower=True, check_finite=False) for a, b in zip(each, squares, strict=True)]
+    white = np.stack([solve_triangular(a, b.T, lower=True) for a, b in zip(each, half, strict=True)])
     log_det = 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
     return np.maximum(np.linalg.eigvalsh(white), 0.0), log_det
