@@ -79,6 +79,10 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
             raise ValueError(f"learner must be None or an instance of one of suffice.learners, got {learner!r}")
         return learner
 
+    def _is_of_sums(self) -> bool:
+        """Whether all that is learned from encoded rows is a function of their sums."""
+        return hasattr(self, "partial_fit")
+
     def _default_learner(self) -> Learner:
         return ClosedForm()
 

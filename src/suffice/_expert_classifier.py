@@ -45,6 +45,9 @@ class ExpertClassifier(Classifier):
             raise ValueError(f"{who}: weights must be None or a dict of expert: number of at least 0, got {given!r}")
         return given
 
+    def _is_of_sums(self) -> bool:
+        return False  # nor are weights, trees and pairs
+
     def _default_learner(self) -> Learner:
         return ExpertWeights()
 

@@ -44,7 +44,7 @@ class Summed(NamedTuple):
 
 def adds_up(estimator: Any) -> bool:
     """Whether what an estimator learns from encoded rows is a function of their sums."""
-    return isinstance(estimator, Classifier) and hasattr(estimator, "partial_fit")
+    return isinstance(estimator, Classifier) and estimator._is_of_sums()
 
 
 @dataclass(frozen=True, eq=False)

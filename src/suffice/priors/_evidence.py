@@ -41,7 +41,7 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
     array([0.167])
     """
     c, v = np.nonzero(table)  # a cell without rows adds nothing
-    n, a = table[c, v], weight * base[v]
+    n, a = table[c, v], weight * np.broadcast_to(base, table.shape)[c, v]
     cells = np.bincount(owner[v], gammaln(n + a) - gammaln(a), minlength=owner[-1] + 1 if len(owner) else 0)
     rows = np.stack([np.bincount(owner, of_class) for of_class in table])  # (k, d)
     return np.asarray(cells + (gammaln(weight) - gammaln(weight + rows)).sum(axis=0))
