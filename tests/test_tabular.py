@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -88,6 +89,26 @@ def test_three_merged_parts_are_the_whole():
     for i in range(3):
         pieces.partial_fit(X.iloc[i::3], y[i::3])
     assert_allclose(pieces.predict_proba(X), whole.predict_proba(X), **EQUAL)
+
+
+def test_fits_of_the_same_trees_merge_and_are_weighed_anew():
+    X, y = mixed()
+    first = TabularClassifier(n_trees=20, random_state=0).fit(X[::2], y[::2])
+    both = first + TabularClassifier(n_trees=20, encoder=first.encoder_).fit(X[1::2], y[1::2])
+    whole = TabularClassifier(encoder=first.encoder_).fit(X, y)
+    assert_allclose(both.recalibrate(X, y).predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-8)
+    assert both.get_params()["encoder"] is None
+
+
+def test_classes_that_come_one_after_the_other():
+    X, y = mixed(k=2)
+    order = np.argsort(y, kind="stable")
+    model = TabularClassifier(n_trees=20, random_state=0)
+    for rows in (order[:50], order[50:60], order[60:]):
+        model.partial_fit(X.iloc[rows], y[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StaleWarning)
+        assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_forgetting_equals_never_having_counted():

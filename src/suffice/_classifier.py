@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
-from suffice._leaving import Leaving
+from suffice._learned import Learned
 from suffice._notice import emit
 from suffice._refit import all_or_nothing
 from suffice._settings import same_settings
@@ -47,11 +47,13 @@ def _adds_up(estimator: Classifier) -> bool:
     return True
 
 
-class Classifier(Leaving, ClassifierMixin, BaseEstimator):
+class Classifier(Learned, ClassifierMixin, BaseEstimator):
     """A classifier whose parameters come from sums over the rows; a subclass says which model."""
 
     learner: Any
     class_weight: Any
+
+    _may_differ: ClassVar[tuple[str, ...]] = ()  # settings that play no part once the first rows were read
 
     statistics_: Statistics[Any]
     _encoder: Encoder  # as the first rows have prepared it
@@ -170,7 +172,7 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
         check_is_fitted(other)
-        same_settings(self, other)
+        same_settings(self, other, self._may_differ)
         self._encoder.check(other._encoder)
         with all_or_nothing(self):
             self._adopt((self.statistics_ + other.statistics_).settled())
@@ -310,73 +312,6 @@ class Classifier(Leaving, ClassifierMixin, BaseEstimator):
         encoded = self._encoder(rows)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
-
-    # What was learned
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels (k,), sorted."""
-        check_is_fitted(self)
-        return self.statistics_.domain.classes
-
-    @property
-    def parameters_(self) -> Any:
-        """The parameters of the model."""
-        return self._fit_result().parameters
-
-    @property
-    def moved_statistics_(self) -> Any:
-        """The statistics behind the parameters: those of the data, unless the learner has moved them.
-
-        Where values are missing under whole covariances, those that complete rows are expected to have.
-        A tuple of those of every contest where classes went two at a time.
-        """
-        fit = self._fit_result()
-        return self.statistics_ if fit.moved is None else fit.moved
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations: passes over the data besides the one that sums them; 1 for the closed form, or steps of EM."""
-        return self._fit_result().n_iter
-
-    @property
-    def history_(self) -> dict[str, list[float]]:
-        """Log loss, soft error and error, the objective and the rate after every step that was kept.
-
-        The first is the initial model. Where classes go two at a time it is the mean over contests. Of EM, for missing
-        values under whole covariances, it is the log posterior of the values that are there.
-        """
-        return self._fit_result().history
-
-    @property
-    def passes_(self) -> dict[str, list[float]]:
-        """The same of every pass over the data, with `accepted`: whether its step was kept or taken back."""
-        return self._fit_result().passes
-
-    @property
-    def converged_(self) -> bool:
-        """Whether learning came to its end by itself."""
-        return self._fit_result().converged
-
-    @property
-    def class_count_(self) -> Array:
-        """The weight of each class (k,): that of its rows."""
-        check_is_fitted(self)
-        return self.statistics_.mass.copy()
-
-    @property
-    def class_prior_(self) -> Array:
-        """The probability of each class (k,)."""
-        return np.exp(self._class_log_prob())
-
-    def _class_log_prob(self) -> Array:
-        found = getattr(self.parameters_, "class_log_prob", None)
-        if found is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no class probabilities: its parameters are those of p(y | x) alone. "
-                "The classes' shares of the rows are class_count_ / class_count_.sum()"
-            )
-        return np.asarray(found)
 
 
 def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:

@@ -27,6 +27,8 @@ STALE = (
 class ExpertClassifier(Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
+    _may_differ = ("encoder", "random_state", "weights")
+
     weights: Any
 
     _carried: Mapping[str, float] | None  # the weights that were learned last
