@@ -14,12 +14,14 @@ from suffice._expert_classifier import ExpertClassifier
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice.data import Batch, Data
 from suffice.encoders import Encoder, Partitions
+from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import BINS, DROP, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import Binned, FullGaussian
-from suffice.models._blocks import AnyDensity
+from suffice.models._blocks import AnyDensity, part
+from suffice.models.cells import silent
 from suffice.models.experts import Experts
 from suffice.models.leaves import Leaves
 from suffice.models.pooled import Pooled
@@ -208,9 +210,14 @@ def _seed(rng: np.random.RandomState) -> int:
 
 
 def _account(table: Table, rows: Data) -> tuple[str, ...]:
-    """What tables would make of each column: whether it varies, and whether it only numbers or names the rows."""
-    bins, words = Binned(strategy="uniform", n_bins=2), Pooled()
-    kept = {BINS + KEPT: replace(bins, identifiers=False), CATEGORY + KEPT: replace(words, identifiers=False)}
-    model = Product.of({BINS: bins, CATEGORY: words, **kept}, encoder=table)
-    s = rows.sum(Observed(model))
-    return model.resolve(s).account(s)
+    """Why a column is left out, in words, or "": it does not vary, or it only numbers or names the rows."""
+    kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Binned())}
+    kinds |= {CATEGORY: Pooled(), CATEGORY + KEPT: Pooled(identifiers=False)}
+    s = rows.sum(Observed(Product.of(kinds, encoder=table)))
+    blocks, said = cast(BlockFeatures, s.domain.features), [""] * s.domain.width
+    for name, at in blocks.at.items():
+        one = part(s, name)
+        words = silent(one, name == BINS) if name.startswith(BINS) else kinds[name].account(one)
+        for j, word in zip(at, words, strict=True):
+            said[j] = word
+    return tuple(said)

@@ -51,7 +51,7 @@ def test_scores_that_tell_everything_do_not_run_away(rng):
 
 
 def test_only_models_with_experts_are_weighed():
-    with pytest.raises(TypeError, match="ExpertWeights cannot be used with .*, which lacks experts to weigh"):
+    with pytest.raises(TypeError, match=r"ExpertWeights cannot be used with .*, which lacks experts to weigh"):
         GaussianNB(learner=ExpertWeights()).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 

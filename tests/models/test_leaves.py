@@ -48,7 +48,7 @@ def test_without_a_row_it_is_the_mean_over_trees_that_have_not_seen_it(case):
 
 
 def test_weights_in_all_classes(case, rng):
-    X, Y, encoder, rows, model, s = case
+    X, _, encoder, rows, model, s = case
     own = rng.uniform(0.0, 0.3, (80, 3))
     got = model.log_density_without(rows, own, model.parameters(s), s)
     unseen, starts, codes = ~encoder.inside(X), rows.features.starts, rows.features.read(rows)
@@ -59,7 +59,7 @@ def test_weights_in_all_classes(case, rng):
 
 
 def test_with_the_row_it_is_a_table_a_tree(case):
-    _, Y, _, rows, model, s = case
+    _, _, _, rows, model, s = case
     tables = Categorical(Dirichlet("evidence", base="marginal"))
     same = tables.resolve(s)
     assert_allclose(model.log_density(rows, model.parameters(s)), same.log_density(rows, same.parameters(s)))

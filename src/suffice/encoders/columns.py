@@ -171,6 +171,9 @@ def _plain(column: nw.Series[Any]) -> Array:
     if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if column.dtype.is_numeric():
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind in "biuf":  # what is missing is NaN then
+            return values if values.dtype.kind == "f" else values.astype(float)
         null = column.is_null().to_numpy()
         if not null.any():
             values = np.asarray(column.to_numpy())

@@ -205,9 +205,18 @@ def _described(features: BinFeatures, j: int, column: Column, binning: Binning) 
     bounds = features.categories[j]
     at = np.searchsorted(bounds, column.low, side="right") - 1
     alone = binning.spike(column) & (np.bincount(at, minlength=len(bounds))[at] == 1) & (len(bounds) > 1)
-    why = None
-    if len(column.keys) < 2:
-        why = "constant" if len(column.keys) else "missing"
-    elif binning.identifiers and numbers_rows(column):
-        why = "numbers the rows"
+    why = _left_out(column, binning.identifiers)
     return Described(features.name(j), len(bounds), tuple(column.value[alone].tolist()), why)
+
+
+def _left_out(column: Column, identifiers: bool) -> str | None:
+    """Why a column has no say; None if it has."""
+    if len(column.keys) < 2:
+        return "constant" if len(column.keys) else "missing"
+    return "numbers the rows" if identifiers and numbers_rows(column) else None
+
+
+def silent(s: Statistics[Histogram], identifiers: bool = True) -> tuple[str, ...]:
+    """Of each column of a histogram, why it is left out, in words; "" if it takes part."""
+    why = (_left_out(_held(column), identifiers) for column in s.sums.columns())
+    return tuple("" if one is None else f"left out: {LEFT_OUT[one]}" for one in why)
