@@ -158,8 +158,30 @@ def test_rows_forgotten_are_in_no_sum():
 def test_a_fit_of_other_trees_does_not_merge():
     X, y = mixed()
     a, b = (TabularClassifier(n_trees=10, random_state=0).fit(X.iloc[i::2], y[i::2]) for i in range(2))
-    with pytest.raises(ValueError, match="let both use the encoder that the first rows have prepared"):
+    with pytest.raises(ValueError, match=r"fit the others with encoder=first\.encoder_"):
         a.merge(b)
+
+
+def test_few_rows_teach_little():
+    """Four rows of six columns: no better than guessing, but not worse by much."""
+    losses = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        y, truth = np.arange(4) % 2, rng.integers(2, size=200)
+        X, new = (rng.normal(size=(len(c), 6)) + 0.8 * c[:, None] for c in (y, truth))
+        losses.append(log_loss(truth, TabularClassifier(random_state=0).fit(X, y).predict_proba(new)))
+    assert np.mean(losses) < 0.7
+    assert max(losses) < 1.0
+
+
+def test_only_learned_rows_can_weigh_experts():
+    X, y = mixed()
+    model = TabularClassifier(n_trees=20, random_state=0).fit(X[:120], y[:120])
+    with pytest.raises(ValueError, match="recalibrate takes rows that were learned, but"):
+        model.recalibrate(X[120:], y[120:])
+    with pytest.raises(ValueError, match=r"the classes \['new'\] were never learned"):
+        model.recalibrate(X[:3], ["new", "no", "no"])
+    assert model.recalibrate(X[:60], y[:60]).stale_ is False
 
 
 def test_leave_one_out_is_what_the_weights_were_learned_from():
@@ -168,9 +190,41 @@ def test_leave_one_out_is_what_the_weights_were_learned_from():
     out = model.loo_log_proba(X, y)
     codes = np.searchsorted(model.classes_, y)
     w, first = np.array(list(model.weights_.values())), model._fit_result().model.first_weights()
-    pull = 0.5 * ((w / first - 1) ** 2).sum()
+    pull = 0.5 * ((w / first - (np.arange(len(w)) == 0)) ** 2).sum()
     loss = -out[np.arange(len(y)), codes].sum()
     assert_allclose((loss + pull) / len(y), model.history_["log_loss"][-1], rtol=1e-8)
+
+
+def test_given_class_probabilities_are_obeyed():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + rng.normal(size=600) > 1).astype(int)
+    plain = TabularClassifier(n_trees=20, random_state=0).fit(X, y)
+    share = np.log(plain.class_prior_)
+    for given in ([0.1, 0.9], [0.5, 0.5], [0.999, 0.001]):
+        model = TabularClassifier(n_trees=20, random_state=0, class_prior=given).fit(X, y)
+        assert model.weights_ == plain.weights_
+        odds = plain.decision_function(X) + np.subtract(*(np.log(given) - share)[::-1])
+        assert_allclose(model.decision_function(X), odds, atol=1e-8)
+        assert_allclose(model.class_prior_, given)
+
+
+def test_weights_that_were_never_learned_are_told():
+    X, y = mixed(k=2)
+    one, two = (y == c for c in np.unique(y))
+    model = TabularClassifier(n_trees=10, random_state=0).partial_fit(X[one], y[one]).partial_fit(X[two], y[two])
+    with pytest.warns(StaleWarning, match="recalibrate"):
+        assert model.stale_
+    assert not model.recalibrate(X, y).stale_
+    with pytest.raises(AttributeError):
+        TabularClassifier(weights={}).recalibrate  # noqa: B018 - asking is refused
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 50), (200, 200), (50, 100), (2, 4), (20, 4)])
+def test_noise_is_no_worse_than_chance(n, d):
+    rng = np.random.default_rng(0)
+    model = TabularClassifier(n_trees=20, random_state=0).fit(rng.normal(size=(n, d)), np.arange(n) % 2)
+    assert log_loss(rng.integers(2, size=1000), model.predict_proba(rng.normal(size=(1000, d)))) < 0.8
 
 
 def test_leave_one_out_is_honest():
@@ -275,8 +329,9 @@ def test_it_pickles_clones_and_copies():
         ({"weights": [1, 2]}, "weights must be None or a dict"),
         ({"weights": {"classes": 1.0}}, "weights must have a number of at least 0 for each of"),
         ({"weights": {"classes": -1.0}}, "at least 0"),
-        ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted classifier"),
+        ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted TabularClassifier"),
         ({"columns": {"a": "number"}}, "must be one of"),
+        ({"columns": {"a": "gaussian"}}, "must be 'bins', 'category' or 'drop', got 'gaussian'"),
     ],
 )
 def test_settings_that_make_no_sense(settings, message):

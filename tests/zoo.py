@@ -145,7 +145,7 @@ TABLES = Dirichlet("evidence", base="marginal")
 EXPERTS = Experts(  # columns are seen twice, by a table and by a normal density
     {"bins": Binned(TABLES, n_bins=8), "category": Pooled(TABLES), "normal": FullGaussian(GaussianPrior(0.0, 6.0))},
     weights={"classes": 0.9, "bins": 0.4, "category": 1.2, "normal": 0.7},
-    encoder=Views(Table(), (("normal", Clip(6.0, None, (Range(0, 0, 0.0, 5.0), Range(1, 1, 0.0, 5.0)))),)),
+    encoder=Views(Table(), (("normal", Clip(6.0, None, 0.0, (Range(0, 0, 0.0, 5.0), Range(1, 1, 0.0, 5.0)))),)),
 )
 
 ZOO = [

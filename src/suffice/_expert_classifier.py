@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import is_number
@@ -14,20 +15,27 @@ from suffice._classifier import Classifier
 from suffice._notice import Notice
 from suffice._refit import all_or_nothing
 from suffice.data import Data
-from suffice.learners import ExpertWeights, Fit, Learner, StaleWarning
+from suffice.learners import ExpertWeights, Fit, Learner, Observed, StaleWarning
 from suffice.models import Statistics
 from suffice.models.experts import Experts
 
 STALE = (
-    "rows have come or gone since the weights of the experts were learned: these were carried along. "
+    "rows have come or gone since the weights of the experts were learned, or none came that could teach them. "
     "recalibrate(X, y) learns them anew, of rows that count now; with weights= given, none are learned"
 )
+
+
+def _weighs(estimator: ExpertClassifier) -> bool:
+    """Whether the learner learns weights; else there is nothing to learn anew."""
+    if estimator.weights is not None or not isinstance(estimator._learner(), ExpertWeights):
+        raise AttributeError("the weights of the experts are learned by learner=ExpertWeights(), if none are given")
+    return True
 
 
 class ExpertClassifier(Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
-    _may_differ = ("encoder", "random_state", "weights")
+    _may_differ = ("columns", "encoder", "n_trees", "random_state", "weights")  # encoders are compared themselves
 
     weights: Any
 
@@ -65,7 +73,7 @@ class ExpertClassifier(Classifier):
 
     def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
         fit = super()._close(s, data)
-        if data is not None or self.weights is not None or getattr(self, "_carried", None) is None:
+        if data is not None or self.weights is not None or not isinstance(self._learner(), ExpertWeights):
             return fit
         return replace(fit, warnings=(*fit.warnings, Notice(f"{type(self).__name__}: {STALE}", StaleWarning)))
 
@@ -75,17 +83,22 @@ class ExpertClassifier(Classifier):
             self._adopt(self.statistics_, self._close(self.statistics_, data))
             self._say(self._fit_result())
 
+    @available_if(_weighs)
     def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the weights of the experts anew, of rows that count now; everything else stays as it is.
 
         Parameters
         ----------
         X, y, sample_weight
-            Rows among those that were learned, as in `fit`: all, or a sample of them.
+            Rows among those that were learned, as in `fit`: all, or a sample of them, but no others. What cannot have
+            been learned is refused.
         """
         check_is_fitted(self)
         with all_or_nothing(self):
             data = self._encoded(X, y, sample_weight, reset=False)
+            why = self.statistics_.lacks(data.sum(Observed(self._prepared())))
+            if why is not None:
+                raise ValueError(f"{type(self).__name__}: recalibrate takes rows that were learned, but {why}")
             self._carried = None
             self._adopt(self.statistics_, self._close(self.statistics_, data))
             self._say(self._fit_result())

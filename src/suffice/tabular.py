@@ -16,7 +16,7 @@ from suffice.data import Batch, Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.columns import CATEGORY
-from suffice.encoders.table import BINS, DROP, KEPT, Table
+from suffice.encoders.table import BINS, DROP, GAUSSIAN, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import Binned, FullGaussian
@@ -42,13 +42,16 @@ class TabularClassifier(ExpertClassifier):
         score_c(x) = w_0 log p(c) + w_1 log N(x; mean_c, cov_c) + sum_f w_f sum_t log p(leaf_ft(x) | c)
                      + sum_j w_j log p(cell of x_j | c)
 
-    Several experts are weighed: the classes' shares; a normal density of the numeric columns by class (up to 256
-    columns, values clipped at 6 standard deviations, missing ones at the mean); tables over the leaves of two kinds of
-    random trees, which divide the rows by all columns (missing entries and categories go their own ways); and a table
-    for each column, as in `NaiveBayes`. All are closed forms of sums. The strengths of their priors are chosen by their
-    evidence, and the weights by the probability of the labels on rows that were left out, which takes one more read.
-    The tables of columns share one weight, or from 5,000 rows on (and up to 100 columns) have one each. Since the
-    weights are those of rows that were not learned, the probabilities need no calibration. The scores are no density.
+    Several experts are weighed: the classes' shares; a normal density of the numeric columns by class (from 50 rows and
+    5 rows a column on, up to 256 columns; values clipped at 6 standard deviations, missing ones at the mean); tables
+    over the leaves of two kinds of random trees, which divide the rows by all columns (missing entries and categories
+    go their own ways); and a table for each column, as in `NaiveBayes`. All are closed forms of sums. The strengths of
+    their priors are chosen by their evidence, and the weights by the probability of the labels on rows that were left
+    out, which takes one more read. The tables of columns share one weight, or from 5,000 rows on (and up to 100
+    columns) have one each. Since the weights are those of rows that were not learned, the probabilities need no
+    calibration. That holds for rows that are independent: where rows are repeated (oversampling, joins), leaving one
+    out leaves its copies in, so drop these or give `sample_weight`; a row of weight 2 is left out as a whole. The
+    scores are no density.
 
     Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are carried along then: fits add
     up if they share them (`encoder=first.encoder_`); weights are stale (`stale_`) until `recalibrate`.
@@ -64,9 +67,10 @@ class TabularClassifier(ExpertClassifier):
         What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers. Columns of
         an array go by their numbers.
     n_trees : int, default=100
-        Trees; half of them are greedy.
+        Trees, an even number; half of them are greedy.
     encoder : encoder, default=None
-        Trees and clipping of another fit, its `encoder_`; None grows trees on the first rows.
+        How another fit reads columns, clips and grows trees, its `encoder_`: `columns`, `n_trees` and `random_state`
+        have no effect then. None grows trees on the first rows.
     weights : dict of expert: float, default=None
         Weights by the names that `weights_` has; None learns them.
     learner : learner of `suffice.learners`, default=None
@@ -75,7 +79,7 @@ class TabularClassifier(ExpertClassifier):
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows.
     class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        Weights by class that multiply the rows' weights in all sums; trees and clipping do not see them.
     random_state : int, RandomState or None, default=None
         Draws the trees; an int makes the result repeatable.
 
@@ -144,16 +148,27 @@ class TabularClassifier(ExpertClassifier):
         if hasattr(self, "_encoder"):
             return cast(Views, self._encoder)
         if self.encoder is None:
-            table = Table.of(self.columns, BINS, False, type(self).__name__)
+            table = self._table()
             rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
             trees = [
                 (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
                 for name, candidates in TREES.items()
             ]
-            return Views(table, ((NORMAL, Clip(most=WIDE)), *trees))
-        if not isinstance(self.encoder, Views) or not self.encoder.ready:
-            raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
-        return self.encoder
+            return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
+        given = dict(self.encoder.views).keys() if isinstance(self.encoder, Views) and self.encoder.ready else set()
+        if not TREES.keys() <= given <= {NORMAL, *TREES}:
+            raise ValueError(f"encoder must be None or the encoder_ of a fitted {type(self).__name__}")
+        return cast(Views, self.encoder)
+
+    def _table(self) -> Table:
+        table = Table.of(self.columns, BINS, False, type(self).__name__)
+        for name, kind in table.columns:
+            if kind == GAUSSIAN:
+                raise ValueError(
+                    f"{type(self).__name__}: columns[{name!r}] must be 'bins', 'category' or 'drop', got 'gaussian': "
+                    "numbers have tables, trees and a normal density in any case"
+                )
+        return table
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
         """Trees and clipping, of the columns that say anything."""
@@ -189,7 +204,8 @@ class TabularClassifier(ExpertClassifier):
         for j, role in enumerate(views.inner.roles or ()):
             said = "a table, trees and a normal density" if j in clipped else "a table and trees"
             if role.kind == DROP:
-                said = getattr(self, "_silent", {}).get(j, f"{LEFT_OUT}, as `columns` says")
+                given = f"{LEFT_OUT}, as `columns` says" if role.given else f"{LEFT_OUT}, as in the fit of the encoder"
+                said = getattr(self, "_silent", {}).get(j, given)
             notes.append(ColumnNote(role.name, role.holds, role.kind, said))
         return Columns(notes)
 

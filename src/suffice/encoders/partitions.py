@@ -93,8 +93,8 @@ class Partitions(Encoder):
     def check(self, other: Encoder) -> None:
         if not isinstance(other, Partitions) or self.trees != other.trees:
             raise ValueError(
-                "the rows were divided by different trees, whose leaves do not add up: let both use the encoder that "
-                "the first rows have prepared"
+                "the rows were divided by different trees, whose leaves do not add up: fit the others with "
+                "encoder=first.encoder_"
             )
         self.inner.check(other.inner)
 

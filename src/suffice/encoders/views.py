@@ -17,6 +17,7 @@ from suffice.encoders.table import BINS, GAUSSIAN, KEPT, Table
 
 NUMERIC = (BINS, BINS + KEPT, GAUSSIAN)  # the blocks of a table that hold numbers
 HUGE = 1e140  # a spread beyond which squares are no numbers
+FEW = 10  # columns that any table counts as, at least
 ROUNDING = 1e-12  # a spread below this share of the mean counts as none
 
 
@@ -178,11 +179,14 @@ class Clip(Encoder):
     limit : float
         Standard deviations.
     most : int
-        Columns, beyond which there are none: the cost of a covariance grows with their cube.
+        Columns, beyond which none are given: the cost of a covariance grows with their cube.
+    least : float
+        Rows a column, below which none are given; at least 10 times as many rows in any case.
     """
 
     limit: float = 6.0
     most: int | None = None
+    least: float = 0.0
     ranges: tuple[Range, ...] | None = None  # once prepared
 
     def prepare(self, data: Data) -> Self:
@@ -194,7 +198,8 @@ class Clip(Encoder):
             exact = data.sum(_SpreadAbout(about))
             centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
             use = np.flatnonzero((spread > abs(centre) * ROUNDING) & (spread < HUGE) & np.isfinite(centre))
-        if self.most is not None and len(use) > self.most:
+        rows = exact.count.max(initial=0.0)
+        if rows < self.least * max(FEW, len(use)) or (self.most is not None and len(use) > self.most):
             use = use[:0]
         found = zip(*(values.tolist() for values in (exact.at[use], use, centre[use], spread[use])), strict=True)
         return replace(self, ranges=tuple(Range(*one) for one in found))
@@ -212,8 +217,8 @@ class Clip(Encoder):
     def check(self, other: Encoder) -> None:
         if self != other:
             raise ValueError(
-                "far-away values were cut off in different ways, which do not add up: let both use the encoder that "
-                "the first rows have prepared"
+                "far-away values were cut off in different ways, which do not add up: fit the others with "
+                "encoder=first.encoder_"
             )
 
     def __call__(self, X: Any) -> Encoded:

@@ -80,15 +80,16 @@ class SlopeAt:
 class ExpertWeights(Learner):
     """Parameters in closed form, and weights of the experts that make labels most probable on rows left out.
 
-        w = argmin_{w >= 0} sum_i -log p_w(y_i | x_i, all other rows) + ridge / 2 sum_m (w_m / w0_m - 1)^2
+        w = argmin_{w >= 0} sum_i -log p_w(y_i | x_i, all other rows) + ridge / 2 sum_m (w_m / w0_m - c_m)^2
 
     Leave-one-out scores take one read, as sums without a row are the sums less the row; the problem is convex, and
-    solved by Newton's method. Weights that are given stay as they are.
+    solved by Newton's method. With few rows the classes' shares are believed (c = 1) and experts are not (c = 0): these
+    have to earn their weight. Weights that are given stay as they are.
 
     Parameters
     ----------
     ridge : float, default=1.0
-        Pull towards the weights w0 that are begun with.
+        Pull of the weights, in units of those w0 that are begun with.
     max_rows : int, default=20000
         Rows to learn the weights from, at most; of more, those of smallest hash.
     max_iter : int, default=50
@@ -171,8 +172,8 @@ def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Arra
 
 
 def _penalised(at: Slope, w: Array, start: Array, ridge: float) -> Slope:
-    """With the pull towards the start."""
-    gap = w / start - 1.0
+    """With the pull towards the classes' shares alone, which are the first."""
+    gap = w / start - (np.arange(len(w)) == 0)
     pull = Slope(0.0, 0.5 * ridge * float(gap @ gap), ridge * gap / start, np.diag(ridge / start**2))
     return at + pull
 

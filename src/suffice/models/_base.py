@@ -211,10 +211,6 @@ class Density(Classed[B, D]):
     def log_density(self, X: Encoded, theta: D) -> Array:
         """log p(x | y) for every class (n, k)."""
 
-    def voices(self, width: int) -> int:  # noqa: ARG002 - most are one
-        """How many overlapping densities of the same columns this one is the product of, on so many features."""
-        return 1
-
     def support(self) -> Encoded | None:
         """A row for each value of a resolved model's only column, over which p(x | y) sums to one; None: all numbers.
 

@@ -119,15 +119,28 @@ class Statistics(Vector, Generic[B]):
             raise ValueError(f"the classes {show_all(strange)} were never learned, so their rows cannot be forgotten")
         before, gone = self.align(gone)
         after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
-        if (after.mass < 0).any():
-            short = show_all(after.domain.classes[after.mass < 0])
-            raise ValueError(f"the classes {short} would keep less than no rows: these rows were not all learned")
         if not after.mass.any():
             raise ValueError("no rows would be left; fit anew instead of forgetting everything")
-        why = after.sums.impossible(before.sums, after.domain, after.mass)
+        why = after._impossible(before)
         if why is not None:
             raise ValueError(why)
         return after._pruned(before)
+
+    def _impossible(self, before: Self) -> str | None:
+        """After rows were taken from the statistics `before`: why no data can have what is left; None if some can."""
+        if (self.mass < 0).any():
+            short = show_all(self.domain.classes[self.mass < 0])
+            return f"the classes {short} would keep less than no rows: these rows were not all learned"
+        return self.sums.impossible(before.sums, self.domain, self.mass)
+
+    def lacks(self, part: Self) -> str | None:
+        """Why rows of the statistics `part` cannot be among those of these; None if they can."""
+        strange = part.domain.classes[positions(part.domain.classes, self.domain.classes, "class labels") < 0]
+        if len(strange):
+            return f"the classes {show_all(strange)} were never learned"
+        before, gone = self.align(part)
+        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
+        return after._impossible(before) if after.mass.any() else None
 
     def decayed(self, factor: float, declared: Array) -> Self:
         """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""

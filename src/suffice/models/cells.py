@@ -149,7 +149,7 @@ def numbers_rows(column: Column) -> bool:
     with np.errstate(over="ignore"):
         span = column.low[-1] - column.high[0] + 1
         whole = np.floor(column.high) - np.ceil(column.low) + 1
-    most = min(SPARSE * rows, rows**2 / (2 * REPEATS)) if (whole <= 1).all() else DENSE * rows
+    most = min(SPARSE * rows, rows * (rows / (2 * REPEATS))) if (whole <= 1).all() else DENSE * rows
     return bool(span <= most and (weight <= whole * (1 + CLOSE)).all())
 
 

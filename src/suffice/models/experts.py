@@ -34,11 +34,13 @@ class Experts(Blocks, Weighable[Parts, Factors]):
     by_column : frozenset of names
         Blocks of which every column has a weight of its own; their models must be `Additive`.
     weights : mapping of name: float
-        w, by the names of `experts`; None: not known yet.
+        w, by the names of `experts`; None: not known yet. They are those for the classes' shares of the rows: where
+        class probabilities are given, log p(y) shifts from the one to the other with weight 1.
     """
 
     by_column: frozenset[str] = frozenset()
     weights: Mapping[str, float] | None = field(default=None, kw_only=True)
+    shift: Array | None = field(default=None, kw_only=True)  # (k,) log of given class probabilities less the rows' own
 
     def experts(self) -> list[str]:
         """The names of all that has a weight, log p(y) first; of a block by column, with the column's name."""
@@ -49,11 +51,11 @@ class Experts(Blocks, Weighable[Parts, Factors]):
         return found
 
     def first_weights(self) -> Array:
-        """1 for the classes; for an expert made of m tables 0.5 / sqrt(m), as if these were half as good as one."""
+        """1 for the classes; 0.5 / sqrt(m) for an expert of m columns or trees, as if half of them said the same."""
         found = [1.0]
-        for name, model in self._present():
+        for name, _ in self._present():
             width = self._features().part(name).width
-            found += [0.5 / np.sqrt(width)] * width if name in self.by_column else [0.5 / np.sqrt(model.voices(width))]
+            found += [0.5 / np.sqrt(width)] * (width if name in self.by_column else 1)
         return np.array(found)
 
     def weighed(self, weights: Mapping[str, float] | None) -> Self:
@@ -62,7 +64,11 @@ class Experts(Blocks, Weighable[Parts, Factors]):
     def resolve(self, s: Statistics[Parts]) -> Self:
         resolved = super().resolve(s)
         resolved._check_weights()
-        return resolved
+        if not self.classes_given:
+            return replace(resolved, shift=None)
+        with np.errstate(invalid="ignore"):
+            shift = self.class_log_prob(s) - replace(self, class_prior=None).class_log_prob(s)
+        return replace(resolved, shift=np.where(np.isfinite(shift), shift, 0.0))
 
     def _check_weights(self) -> None:
         if self.weights is None or set(self.experts()) <= set(self.weights):
@@ -70,7 +76,8 @@ class Experts(Blocks, Weighable[Parts, Factors]):
         raise ValueError(f"weights must have a number of at least 0 for each of {self.experts()}, got {self.weights!r}")
 
     def scores_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: AnyStatistics) -> Array:
-        each = [self.class_log_prob_without(Y, s)[:, :, None]]
+        own = replace(self, class_prior=None) if self.classes_given else self  # weights are for the shares of the rows
+        each = [own.class_log_prob_without(Y, s)[:, :, None]]
         for name, model in self._present():
             rows = block(X, name), Y, theta.parts[name], part(s, name)
             removable = cast(Any, model)
@@ -84,9 +91,10 @@ class Experts(Blocks, Weighable[Parts, Factors]):
 
     def log_joint(self, X: Encoded, theta: Factors) -> Array:
         first, weights = self._weights()
+        shift = 0.0 if self.shift is None else self.shift
         with np.errstate(invalid="ignore"):
-            out = np.where(np.isfinite(theta.class_log_prob), first * theta.class_log_prob, -np.inf)
-        scores = np.tile(out, (len(X), 1))
+            out = first * (theta.class_log_prob - shift) + shift
+        scores = np.tile(np.where(np.isfinite(theta.class_log_prob), out, -np.inf), (len(X), 1))
         for (name, model), weight in zip(self._present(), weights, strict=True):
             known = theta.parts[name]
             if name in self.by_column:
@@ -98,7 +106,8 @@ class Experts(Blocks, Weighable[Parts, Factors]):
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The score of each row for every class (n, k), by the parameters of all other rows."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.scores_without(X, Y, theta, s) @ self._known_weights())
+            scores = self.scores_without(X, Y, theta, s) @ self._known_weights()
+        return np.asarray(scores if self.shift is None else scores + self.shift)
 
     def _weights(self) -> tuple[float, Sequence[Array]]:
         """The weight of log p(y), and those of every block."""

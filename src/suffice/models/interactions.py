@@ -78,10 +78,6 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         """The model itself."""
         return self
 
-    def voices(self, width: int) -> int:
-        """Every pair is one."""
-        return width
-
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
         features = _of(domain)
         return Counts(counted(features.read(X), features.starts, W))

@@ -32,8 +32,5 @@ class Leaves(Categorical):
         rows = features.marked(X), features.starts, dense(Y)
         return np.asarray(_kernels_without.leaves_without(*rows, counts, total, theta.log_probability))
 
-    def voices(self, width: int) -> int:
-        return width
-
     def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
         return ("",) * s.domain.width
