@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
@@ -92,8 +92,42 @@ def test_more_classes_have_a_score_each():
     found = model.contributions(X)
     assert found.values.shape == (150, 3, 6)
     assert_allclose(softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_proba(X), atol=1e-12)
+    assert_allclose(log_softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_log_proba(X), atol=1e-12)
+    assert_allclose(found.values.sum(axis=1), 0.0, atol=1e-12)
     assert model.shapes_[2].values.shape[1] == 3
+    assert_allclose(model.shapes_[2].values.sum(axis=1), 0.0, atol=1e-12)
     assert "Shape of 2" in repr(model.shapes_)
+
+
+def test_how_frequent_a_value_is_does_not_count():
+    rng, n = np.random.default_rng(0), 4000
+    y = np.array(list("abc"))[rng.integers(0, 3, n)]
+    seldom = np.where((y == "a") & (rng.random(n) < 0.3), "u", "v")
+    X = pd.DataFrame(
+        {
+            "weak": np.where(rng.random(n) < 0.9, "usual", seldom),
+            "strong": np.where(rng.random(n) < np.where(y == "b", 0.35, 0.65), "l", "r"),
+        }
+    )
+    model = AdditiveTables(pairs=None).fit(X, y)
+    assert list(model.shapes_) == ["strong", "weak"]
+    shape, table = model.shapes_["strong"], np.log(pd.crosstab(X["strong"], y, normalize="columns"))
+    between = table.sub(table.mean(axis=1), axis=0) * shape.weight
+    assert_allclose(shape.values - shape.absent, between, atol=0.01)
+    twin, loss = model.edited({"strong": {"l": [1.0, 0.0, -1.0]}}, X, y)
+    gap = twin.predict_log_proba(X) - model.predict_log_proba(X)
+    moved = [1.0, 0.0, -1.0] - model.shapes_["strong"].values[0]
+    rows = np.flatnonzero(X["strong"] == "l")
+    assert_allclose(gap[rows][:, 1:] - gap[rows][:, :1], np.tile(moved[1:] - moved[0], (len(rows), 1)), atol=1e-10)
+    assert_allclose(gap[X["strong"] == "r"], 0.0, atol=1e-10)
+    assert loss > log_loss(y, model.predict_proba(X))
+
+
+def test_a_class_of_probability_zero_stays_one():
+    X, y = load_iris(return_X_y=True)
+    model = AdditiveTables(pairs=None, class_prior=[0.5, 0.5, 0.0]).fit(X, y)
+    found = model.contributions(X)
+    assert_allclose(log_softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_log_proba(X), atol=1e-12)
 
 
 def test_a_pair_that_counts_together_is_found(fitted):

@@ -284,7 +284,14 @@ class AdditiveTables(ExpertClassifier):
         return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs)
 
     def contributions(self, X: Any) -> Contributions:
-        """What every term adds for each row: base + sum of values = decision_function(X), for two classes."""
+        """What every term adds for each row.
+
+            base + sum_t values_t = decision_function(X)                     of two classes
+            log softmax(base + sum_t values_t) = predict_log_proba(X)        of more
+
+        Of more than two classes, terms are what is added beyond the mean over the classes, so that these sums differ
+        from `decision_function` by a number a row.
+        """
         fit = self._fit_result()
         self._check_rows(X)
         rows = self._features(X, reset=False)

@@ -43,8 +43,8 @@ class Shape:
     edges : tuple of (array or None)
         The lower bounds of the cells, the first -inf, for numbers; None for categories.
     values : array of shape (cells,), (cells, k), or for a pair (cells, cells) or (cells, cells, k)
-        What each cell adds to the log-odds, of mean 0 over the rows learned; to each class's score if there are more
-        than two.
+        What each cell adds to the log-odds, of mean 0 over the rows learned; if there are more than two classes, to
+        each class's score, beyond what it adds to all of them on average.
     absent : float or array of shape (k,)
         The same for a row without an entry.
     rows : array of shape (cells,), or for a pair (cells, cells)
@@ -78,7 +78,8 @@ class Shape:
 class Shapes(Mapping[Any, Shape]):
     """The shapes of all columns by name, and of pairs by both names, those that count most first; `base` is the rest.
 
-    base + the values of a row's cells are its log-odds, or its scores by class if there are more than two.
+    base + the values of a row's cells are its log-odds; or its scores by class if there are more than two, of which
+    the softmax is `predict_proba`. What a cell adds to all classes alike says nothing of them and is left out.
     """
 
     def __init__(self, base: Any, shapes: Mapping[Any, Shape], classes: Array) -> None:
@@ -100,7 +101,8 @@ class Shapes(Mapping[Any, Shape]):
 class Contributions(NamedTuple):
     """What every term adds for each row: base + the sum of values over the terms are the log-odds.
 
-    `values` is (n, terms) for two classes, else (n, k, terms), of which the sums are scores up to a constant a row.
+    `values` is (n, terms) for two classes, else (n, k, terms). With more than two classes the sums are scores (n, k)
+    that differ from `decision_function` by one number a row; their log-softmax is `predict_log_proba`.
     """
 
     base: Any
@@ -115,16 +117,17 @@ def weights_by_block(model: Experts) -> tuple[float, dict[str, Array]]:
 
 
 def odds(terms: Array, axis: int) -> Array:
-    """Terms by class as log-odds if there are two."""
+    """Terms by class as log-odds if there are two, else without their mean over the classes, no news of any."""
     if terms.shape[axis] != 2:
-        return terms
+        return np.asarray(terms - terms.mean(axis=axis, keepdims=True))
     return np.asarray(np.take(terms, 1, axis) - np.take(terms, 0, axis))
 
 
 def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None) -> Shapes:
     """The shapes of a model of tables with parameters theta, from its restricted statistics."""
     first, weights = weights_by_block(model)
-    mass, base = float(s.mass.sum()), odds(first * theta.class_log_prob, 0)
+    mass, base = float(s.mass.sum()), first * theta.class_log_prob
+    base = odds(base, 0) if len(base) == 2 else base  # a class may have probability 0
     found: dict[Any, Shape] = {}
     for name, weight in weights.items():
         features = cast(CategoricalFeatures, theta.parts[name].domain.features)
