@@ -14,6 +14,8 @@ from suffice._classifier import Classifier
 from suffice._notice import Notice
 from suffice._refit import all_or_nothing
 from suffice.data import Data
+from suffice.encoders import Encoder
+from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Learner, StaleWarning
 from suffice.models import Statistics
 from suffice.models.experts import Experts
@@ -30,6 +32,7 @@ class ExpertClassifier(Classifier):
     _may_differ = ("encoder", "random_state", "weights")
 
     weights: Any
+    encoder: Any
 
     _carried: Mapping[str, float] | None  # the weights that were learned last
 
@@ -46,6 +49,23 @@ class ExpertClassifier(Classifier):
             who = type(self).__name__
             raise ValueError(f"{who}: weights must be None or a dict of expert: number of at least 0, got {given!r}")
         return given
+
+    def _shared(self) -> Views | None:
+        """What another fit has prepared, which the setting `encoder` gives; None: it is prepared by the first rows."""
+        if self.encoder is None:
+            return None
+        if not isinstance(self.encoder, Views) or not self.encoder.ready:
+            raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
+        who = type(self).__name__
+        if self.encoder.who != who:
+            raise ValueError(f"encoder must be the encoder_ of a fitted {who}, got that of a {self.encoder.who}")
+        return self.encoder
+
+    @property
+    def encoder_(self) -> Encoder:
+        """What the first rows have prepared, for other fits that are to be merged with this one."""
+        check_is_fitted(self)
+        return self._encoder
 
     def _is_of_sums(self) -> bool:
         return False  # nor are weights, trees and pairs

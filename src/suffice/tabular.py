@@ -143,17 +143,16 @@ class TabularClassifier(ExpertClassifier):
         """The encoder: as the first rows have prepared it, as it was given, or to be prepared."""
         if hasattr(self, "_encoder"):
             return cast(Views, self._encoder)
-        if self.encoder is None:
-            table = Table.of(self.columns, BINS, False, type(self).__name__)
-            rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
-            trees = [
-                (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
-                for name, candidates in TREES.items()
-            ]
-            return Views(table, ((NORMAL, Clip(most=WIDE)), *trees))
-        if not isinstance(self.encoder, Views) or not self.encoder.ready:
-            raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
-        return self.encoder
+        return self._shared() or self._views_to_prepare()
+
+    def _views_to_prepare(self) -> Views:
+        table = Table.of(self.columns, BINS, False, type(self).__name__)
+        rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
+        trees = [
+            (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
+            for name, candidates in TREES.items()
+        ]
+        return Views(table, ((NORMAL, Clip(most=WIDE)), *trees))
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
         """Trees and clipping, of the columns that say anything."""
@@ -174,11 +173,6 @@ class TabularClassifier(ExpertClassifier):
             rows = data.map(table).persist()
         apart = len(said) <= NARROW and rows.sum(_count) >= MANY_ROWS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
-
-    @property
-    def encoder_(self) -> Encoder:
-        """The trees and the clipping."""
-        return cast(Views, self._fit_result().model.encoder)
 
     @property
     def columns_(self) -> Columns:

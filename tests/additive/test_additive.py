@@ -17,7 +17,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
-from suffice import AdditiveTables, NaiveBayes
+from suffice import AdditiveTables, NaiveBayes, TabularClassifier
 from suffice.data import Memory
 from suffice.learners import ClosedForm, ExpertWeights, Observed, StaleWarning
 from suffice.testing._trial import copied
@@ -231,8 +231,40 @@ def test_pieces_merge_and_forget_with_what_the_first_rows_have_chosen():
 def test_pairs_chosen_by_different_rows_do_not_merge():
     X, y = people()
     a, b = AdditiveTables(pairs=2).fit(X[:300], y[:300]), AdditiveTables(pairs=2).fit(X[300:], y[300:])
-    with pytest.raises(ValueError, match="pairs of columns were chosen in different ways"):
+    with pytest.raises(ValueError, match=r"pairs of columns were chosen in different ways.*encoder=first.encoder_"):
         a.merge(b)
+    with pytest.raises(ValueError, match=r"columns and pairs here, columns there: .*encoder=first.encoder_"):
+        a.merge(AdditiveTables(pairs=None).fit(X[300:], y[300:]))
+
+
+def test_fits_that_share_what_the_first_rows_have_chosen_merge():
+    X, y = people()
+    first = AdditiveTables(pairs=2).fit(X[:300], y[:300])
+    second = AdditiveTables(encoder=first.encoder_).fit(X[300:], y[300:])
+    assert second.pairs_ == first.pairs_
+    both = first + second
+    with pytest.warns(StaleWarning, match="carried along"):
+        both.predict(X)
+    assert both.get_params()["encoder"] is None
+    assert both.weights_ == first.weights_
+    whole = AdditiveTables(encoder=first.encoder_).fit(X, y)
+    assert_allclose(both.recalibrate(X, y).predict_proba(X), whole.predict_proba(X), atol=1e-8)
+    again = clone(second).fit(X[:300], y[:300])
+    assert_allclose(again.predict_proba(X), first.predict_proba(X), atol=1e-8)
+
+
+def test_an_encoder_is_that_of_its_like():
+    X, y = people()
+    first = AdditiveTables(pairs=[("age", "pay")]).fit(X, y)
+    said = r"monotone has 'pay', which is in a pair of the `encoder` given"
+    with pytest.raises(ValueError, match=said):
+        AdditiveTables(encoder=first.encoder_, monotone={"pay": 1}).fit(X, y)
+    for strange in ("pairs", AdditiveTables()._model().encoder):
+        with pytest.raises(ValueError, match="encoder must be None or the encoder_ of a fitted classifier"):
+            AdditiveTables(encoder=strange).fit(X, y)
+    other = TabularClassifier(n_trees=2, random_state=0).fit(X, y).encoder_
+    with pytest.raises(ValueError, match="must be the encoder_ of a fitted AdditiveTables, got that of a Tabular"):
+        AdditiveTables(encoder=other).fit(X, y)
 
 
 def test_weights_are_carried_along_and_learned_anew():

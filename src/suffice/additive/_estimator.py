@@ -64,8 +64,9 @@ class AdditiveTables(ExpertClassifier):
     everything else is a table of categories. Every column and pair has a weight of at least 0 by leave-one-out log
     loss, which is convex. An entry that is missing, or a category never learned, leaves its column out for that row.
 
-    Tables are sums over rows, so that fits can be merged and rows forgotten; weights are then carried along (see
-    `recalibrate`), and pairs with their coarse cells are those that the first rows have chosen.
+    Tables are sums over rows, so that fits can be merged and rows forgotten. Pairs with their coarse cells are those
+    that the first rows have chosen: fits add up if they share them (`encoder=first.encoder_`). Weights are carried
+    along, and are stale (`stale_`) until `recalibrate(X, y)` learns them anew from rows that count.
 
     Parameters
     ----------
@@ -85,6 +86,9 @@ class AdditiveTables(ExpertClassifier):
         Categories of fewer rows share a cell, "(rare)".
     missing : {"ignore", "indicator"}, default="ignore"
         Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
+    encoder : encoder, default=None
+        The pairs and their cells of another fit, its `encoder_`, so that the two can be merged; `columns`, `missing`
+        and `pairs` then play no part. None: of the first rows.
     weights : dict of expert: float, default=None
         Given weights, by the names of `weights_`; None: learned.
     learner : learner of `suffice.learners`, default=None
@@ -103,7 +107,11 @@ class AdditiveTables(ExpertClassifier):
         What every column and pair adds to the log-odds, cell by cell, those that count most first;
         `suffice.plotting.plot_shapes` draws them.
     weights_ : dict of expert: float
+    stale_ : bool
+        Whether rows have come or gone since the weights were learned; `recalibrate` learns them anew.
     pairs_ : list of (column, column)
+    encoder_ : encoder
+        What the first rows have prepared, for fits that are to be merged: `AdditiveTables(encoder=first.encoder_)`.
 
     Examples
     --------
@@ -119,6 +127,7 @@ class AdditiveTables(ExpertClassifier):
     doi:10.1145/2487575.2487579.
     """
 
+    _may_differ = (*ExpertClassifier._may_differ, "columns", "missing", "pairs")
     _by_hand: bool = False
 
     def __init__(
@@ -129,6 +138,7 @@ class AdditiveTables(ExpertClassifier):
         columns: Any = None,
         min_frequency: float = 2.0,
         missing: str = "ignore",
+        encoder: Any = None,
         weights: Any = None,
         learner: Any = None,
         class_prior: Any = None,
@@ -140,6 +150,7 @@ class AdditiveTables(ExpertClassifier):
         self.columns = columns
         self.min_frequency = min_frequency
         self.missing = missing
+        self.encoder = encoder
         self.weights = weights
         self.learner = learner
         self.class_prior = class_prior
@@ -183,10 +194,24 @@ class AdditiveTables(ExpertClassifier):
     # Pairs
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
+        views = self._shared()
+        if views is not None:
+            self._check_ways(views)
+            return views, data
         views = cast(Views, self._model().encoder)
         table = views.inner.prepare(data)
         read = data.map(table).persist()
         return self._with_pairs(replace(views, inner=table).prepare(read), read), read
+
+    def _check_ways(self, encoder: Views) -> None:
+        """ValueError if a monotone column is in a pair of a shared encoder."""
+        alone = {self._numeric(encoder.inner, column): column for column, _ in self._ways()}
+        for both in getattr(dict(encoder.views).get(PAIRS), "chosen", ()):
+            for j in alone.keys() & set(both):
+                raise ValueError(
+                    f"AdditiveTables: monotone has {show(alone[j])}, which is in a pair of the `encoder` given: fit "
+                    "the first classifier with the same `monotone`"
+                )
 
     def _with_pairs(self, encoder: Views, data: Data) -> Views:
         """Pairs are chosen by the first rows, once the columns have been learned without them."""
