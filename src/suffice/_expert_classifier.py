@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -29,7 +29,7 @@ STALE = (
 class ExpertClassifier(Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
-    _may_differ = ("encoder", "random_state", "weights")
+    _may_differ: ClassVar[tuple[str, ...]] = ("encoder", "random_state", "weights")
 
     weights: Any
     encoder: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.metrics import log_loss
@@ -127,7 +127,7 @@ class AdditiveTables(ExpertClassifier):
     doi:10.1145/2487575.2487579.
     """
 
-    _may_differ = (*ExpertClassifier._may_differ, "columns", "missing", "pairs")
+    _may_differ: ClassVar[tuple[str, ...]] = (*ExpertClassifier._may_differ, "columns", "missing", "pairs")
     _by_hand: bool = False
 
     def __init__(
