@@ -357,6 +357,31 @@ def test_settings_that_cannot_be(settings, said):
         AdditiveTables(**settings).fit(X, y)
 
 
+def test_cells_are_called_by_what_they_hold():
+    rng, n = np.random.default_rng(0), 2000
+    y = rng.integers(2, size=n)
+    days = np.datetime64("2018-01-01") + rng.integers(0, 900, n)
+    gain = np.where(rng.random(n) < 0.8, 0.0, rng.lognormal(6, 1, n) + 100 * y)
+    X = pd.DataFrame({"gain": gain, "both": gain - (rng.random(n) < 0.02), "day": days, "near": 1e6 + rng.random(n)})
+    model = AdditiveTables(pairs=[("gain", "day")]).fit(X, y)
+    shapes = model.shapes_
+    assert shapes["gain"].cells[0][0] == "0"
+    assert re.fullmatch(r"above 0 to \d+(\.\d+)?", shapes["gain"].cells[0][1])
+    zero = shapes["both"].cells[0].index("0")
+    assert shapes["both"].cells[0][zero + 1].startswith("above 0 to ")
+    assert shapes["both"].rows[zero] == (X["both"] == 0).sum()
+    assert shapes["gain", "day"].cells[0][0] == "0"
+    first = shapes["day"].cells[0][0].removeprefix("below ")
+    assert (X["day"] < np.datetime64(first)).sum() == shapes["day"].rows[0]
+    since, until = shapes["day"].cells[0][5].split(" to ")
+    assert X["day"].between(since, until, inclusive="left").sum() == shapes["day"].rows[5]
+    for shape in shapes.values():
+        assert all(len(set(names)) == len(names) for names in shape.cells)
+    for cell in ("0", shapes["gain"].cells[0][1]):
+        new = model.edited({"gain": {cell: 3.0}}).model.shapes_["gain"].values - shapes["gain"].values
+        assert np.argmax(abs(new - np.median(new))) == shapes["gain"].cells[0].index(cell)
+
+
 def test_monotone_needs_two_classes():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="monotone is for two classes, but there are 3"):

@@ -48,6 +48,25 @@ def test_some_terms_on_a_phone(model):
     assert max(box.x1 for box in boxes) <= figure.bbox.width
 
 
+def test_a_single_value_and_dates_are_seen():
+    rng, n = np.random.default_rng(0), 800
+    y = rng.integers(2, size=n)
+    gain = np.where(rng.random(n) < 0.8, 0.0, rng.lognormal(6, 1, n)) - rng.random(n) * (rng.random(n) < 0.02)
+    X = pd.DataFrame({"gain": gain, "day": np.datetime64("2018-01-01") + rng.integers(0, 900, n)})
+    model = AdditiveTables(pairs=[("gain", "day")]).fit(X, y)
+    figure = plot_shapes(model)
+    figure.draw_without_rendering()
+    shape = model.shapes_["gain"]
+    dots = next(line for line in panel(figure, "gain (").lines if line.get_marker() == "o")
+    assert_allclose(dots.get_xydata()[:, 0], 0.0, atol=1e-300)
+    assert_allclose(dots.get_xydata()[:, 1], shape.values[shape.cells[0].index("0")])
+    for axis in (panel(figure, "day (").xaxis, panel(figure, "gain x day").yaxis):
+        assert all(text.get_text().startswith("20") for text in axis.get_ticklabels() if text.get_text())
+    said = [text.get_text() for text in panel(figure, "gain x day").get_xticklabels()]
+    assert "0" in said
+    assert not any("e-3" in text for text in said)
+
+
 def test_every_class_has_a_line():
     X, y = load_iris(return_X_y=True)
     figure = plot_shapes(AdditiveTables(pairs=None).fit(X, y), 2)

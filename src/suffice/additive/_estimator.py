@@ -19,6 +19,7 @@ from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show
 from suffice._vector import Array
 from suffice.additive._edit import edited_terms
+from suffice.additive._names import Names
 from suffice.additive._pairs import MOST, Chosen, clearest, coarse_cells
 from suffice.additive._shapes import PAIRS, Contributions, Shapes, contributions_of, shapes_of
 from suffice.data import Data
@@ -241,7 +242,9 @@ class AdditiveTables(ExpertClassifier):
         learner = self._learner()
         fit: Fit = (learner if hasattr(learner, "close") else ExpertWeights()).close(model, s, rows)
         blocks = cast(BlockFeatures, s.domain.features)
-        places = (shape.place for shape in self._shapes(fit, None).values() if shape.place.block in coarse.parts)
+        places = (
+            shape.place for shape in self._shapes(fit, None, Names()).values() if shape.place.block in coarse.parts
+        )
         columns = (int(blocks.at[place.block][place.column]) for place in places)
         among = [j for j in columns if j not in alone][:MOST]
         return clearest(fit, rows, coarse, among, most, test=self.pairs == "auto")
@@ -302,11 +305,12 @@ class AdditiveTables(ExpertClassifier):
     @property
     def shapes_(self) -> Shapes:
         """What every column and pair adds to the log-odds, cell by cell."""
-        return self._shapes(self._fit_result(), self._pairs_encoder())
+        fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
+        return self._shapes(fit, self._pairs_encoder(), Names.of(roles, self.statistics_))
 
-    def _shapes(self, fit: Fit, pairs: Pairs | None) -> Shapes:
+    def _shapes(self, fit: Fit, pairs: Pairs | None, names: Names) -> Shapes:
         s = cast(Statistics[Any], fit.statistics if fit.moved is None else fit.moved)
-        return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs)
+        return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs, names)
 
     def contributions(self, X: Any) -> Contributions:
         """What every term adds for each row.

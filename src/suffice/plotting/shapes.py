@@ -13,6 +13,7 @@ from suffice._extras import optional
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.additive import AdditiveTables, Shape, Shapes
+from suffice.additive._names import date
 from suffice.plotting._canvas import CLASSES, FAINT, INK, finished, literal, style
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TALL = 2.6  # inches of a panel
 LONG = 14  # characters of a label that is written whole
 MANY = 12  # labels of an axis
+NARROW = 1e-9  # of an axis: a cell of a single value
 
 
 def plot_shapes(
@@ -110,13 +112,21 @@ def _numbers(axes: Axes, shape: Shape) -> None:
     bounds = np.asarray(shape.edges[0])[1:]
     beyond = 0.1 * np.ptp(bounds) if len(bounds) > 1 else 0.5
     edges = np.concatenate([[bounds[0] - beyond], bounds, [bounds[-1] + beyond]])
+    widths = np.diff(edges)
+    spikes = np.flatnonzero(widths <= NARROW * np.ptp(edges))
     for values, how in _lines(shape):
         axes.stairs(values, edges, baseline=None, linewidth=1.6, color=how["color"], linestyle=how["linestyle"])
+        axes.plot(edges[spikes], values[spikes], "o", color=how["color"], markersize=4)  # they have no width
     axes.axhline(0.0, color=INK, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.locator_params(axis="x", nbins=4)
-    density = shape.rows / np.diff(edges)
-    usual = max(float(np.median(density)), 1e-300)
+    if shape.dates[0]:
+        axes.xaxis.set_major_formatter(lambda x, _: date(x))
+        axes.tick_params(axis="x", rotation=20)
+    wide = np.delete(np.arange(len(widths)), spikes)
+    density = np.zeros(len(widths))
+    density[wide] = shape.rows[wide] / widths[wide]
+    usual = max(float(np.median(density[wide])), 1e-300)
     behind = axes.twinx()  # a spike is cut off, lest nothing else is seen
     behind.stairs(np.minimum(density / usual, 3.0), edges, fill=True, color=FAINT, alpha=0.25, linewidth=0)
     behind.set_ylim(0, 12.0)
@@ -143,7 +153,7 @@ def _map(figure: Figure, axes: Axes, shape: Shape) -> None:
         values = values[..., int(np.argmax(np.ptp(values, axis=(0, 1))))]
     reach = max(0.1, float(abs(values).max()))
     drawn = axes.imshow(values.T, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto", origin="lower")
-    sides = [_ticks(cells, edges) for cells, edges in zip(shape.cells, shape.edges, strict=True)]
+    sides = [_ticks(*side) for side in zip(shape.cells, shape.edges, shape.dates, strict=True)]
     axes.set_xticks(*sides[0], rotation=40, ha="right")
     axes.set_yticks(*sides[1])
     axes.set_xlabel(literal(_short(str(shape.columns[0]), 24)), fontsize="small")
@@ -151,11 +161,16 @@ def _map(figure: Figure, axes: Axes, shape: Shape) -> None:
     figure.colorbar(drawn, ax=axes, shrink=0.9).ax.tick_params(labelsize="small")
 
 
-def _ticks(cells: list[str], edges: Array | None) -> tuple[Array, list[str]]:
+def _ticks(cells: list[str], edges: Array | None, dates: bool) -> tuple[Array, list[str]]:
     """Where an axis of cells is marked and how: bounds between the cells of numbers, categories in the middle."""
     if edges is None:
         return np.arange(len(cells)), [literal(_short(cell)) for cell in cells]
-    return np.arange(len(edges) - 1) + 0.5, [f"{edge:.3g}" for edge in edges[1:]]
+    return np.arange(len(edges) - 1) + 0.5, [date(edge) if dates else f"{_plain(edge):.3g}" for edge in edges[1:]]
+
+
+def _plain(edge: float) -> float:
+    """A bound without what is next to nothing: the number after 0, where a cell of zeros ends."""
+    return edge if abs(edge) > np.finfo(float).tiny else 0.0
 
 
 def _short(text: str, most: int = LONG) -> str:
