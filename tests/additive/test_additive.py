@@ -155,6 +155,18 @@ def test_pairs_are_counted_or_named():
     assert AdditiveTables(pairs=0).fit(X, y).pairs_ == []
 
 
+def test_a_pair_given_twice_counts_once():
+    X, y = people()
+    assert AdditiveTables(pairs=[("pay", "age"), ("age", "pay")]).fit(X, y).pairs_ == [("age", "pay")]
+
+
+def test_a_log_loss_needs_labels(fitted):
+    model, X, y = fitted
+    for rows in ((X, None), (None, y)):
+        with pytest.raises(ValueError, match="give both X and y, or neither"):
+            model.edited({}, *rows)
+
+
 def test_the_order_of_rows_and_the_engine_do_not_matter():
     X, y = people()
     order = np.random.default_rng(0).permutation(len(y))
@@ -323,6 +335,8 @@ def test_a_shape_changed_by_hand_learns_no_more(fitted):
         ({"job": {"smith": 1.0}}, r"edited\['job'\] has 'smith', which is no cell: the cells are 0 to 2 or"),
         ({"job": {7: 1.0}}, "has 7, which is no cell"),
         ({"job": {0: np.nan}}, "must be finite numbers"),
+        ({"age": "high"}, r"edited\['age'\] must be finite numbers"),
+        ({"job": {0: "high"}}, r"edited\['job'\] must be finite numbers"),
         ([1.0], "edited takes a dict of column: values"),
     ],
 )

@@ -75,9 +75,9 @@ class AdditiveTables(ExpertClassifier):
         About how many cells a column of numbers has, from the coarsest level to the finest, which is what is shown.
         A value with more than its share of the rows is a cell of its own.
     pairs : "auto", int, list of (column, column) or None, default="auto"
-        Which pairs have maps of at most 6 x 6 cells. "auto": those of which the rows, each predicted by all others,
-        show that the columns alone do not tell all, more clearly than chance would in so many pairs, at most 20; an
-        int: so many, the clearest; None or 0: no pairs.
+        Which pairs have maps, of about 6 x 6 cells at most (a value that many rows have is a cell besides). "auto":
+        those of which the rows, each predicted by all others, show that the columns alone do not tell all, more clearly
+        than chance would in so many pairs, at most 20; an int: so many, the clearest; None or 0: no pairs.
     monotone : dict of column: 1 or -1, default=None
         Columns of numbers with which the second of two classes may only become more probable (1) or less (-1). Such a
         column is in no pair.
@@ -272,7 +272,7 @@ class AdditiveTables(ExpertClassifier):
                 'AdditiveTables: pairs must be "auto", a whole number of at least 0, a list of (column, column) or '
                 f"None, got {given!r}"
             )
-        return [self._pair(table, pair, alone) for pair in given]
+        return list(dict.fromkeys(self._pair(table, pair, alone) for pair in given))
 
     def _pair(self, table: Table, pair: Any, alone: set[int]) -> tuple[int, int]:
         i, j = (_index(table, column, "pairs") for column in pair)
@@ -335,7 +335,8 @@ class AdditiveTables(ExpertClassifier):
         ----------
         changes : dict of key: values
             By the keys of `shapes_`: new values of all cells, or a dict of cell (its number, or what it is called):
-            value, for a pair of (cell, cell): value. Values are those of `Shape.values`, before they are centred anew.
+            value, for a pair of (cell, cell): value. Values are those of `Shape.values`; the copy's shapes are centred
+            anew, and its `shapes_.base` takes up what that takes from them, so that the sums are those asked for.
         X, y : rows and labels, default=None
             What to measure the log loss on.
 
@@ -344,6 +345,8 @@ class AdditiveTables(ExpertClassifier):
         Edited
             The copy, which predicts but no longer learns, and its mean log loss.
         """
+        if (X is None) != (y is None):
+            raise ValueError("edited measures the log loss on rows with labels: give both X and y, or neither")
         fit, twin = self._fit_result(), copy.copy(self)
         model, theta = edited_terms(cast(Experts, fit.model), fit.parameters, self.shapes_, changes)
         twin._learned, twin._by_hand = replace(fit, model=model, parameters=theta), True

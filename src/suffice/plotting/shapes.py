@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice._check import COUNT, check_value
+from suffice._check import COUNT, POSITIVE, check_value
 from suffice._extras import optional
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.additive import AdditiveTables, Shape, Shapes
 from suffice.additive._names import date
-from suffice.plotting._canvas import CLASSES, FAINT, INK, finished, literal, style
+from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, finished, literal, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 TALL = 2.6  # inches of a panel
 LONG = 14  # characters of a label that is written whole
+LETTERS = 9  # an inch of a title
 MANY = 12  # labels of an axis
+FEW = 8  # classes, up to which all are drawn
 NARROW = 1e-9  # of an axis: a cell of a single value
 
 
@@ -37,12 +40,13 @@ def plot_shapes(
 
     A column of numbers is a line of steps over its cells, with the rows in grey below; categories are bars, and pairs
     are maps. Every panel has its own scale, and says in its title how much is added or taken on average. With more
-    than two classes each has a line, of its score; a map is then of the class for which it varies most.
+    than two classes each has a line, of its score; a map is then of the class for which it varies most. Of more than 8
+    classes, the 6 are drawn to whose scores the chosen terms add most.
 
     Parameters
     ----------
     model : fitted AdditiveTables
-    terms : int or list, default=12
+    terms : int, key or list of keys, default=12
         How many of `model.shapes_`, from those that count most, or which, by their keys.
     width : float, default=9.0
         Inches; below 5 the panels stand one below the other, as a phone shows them.
@@ -63,6 +67,7 @@ def plot_shapes(
     """
     if not isinstance(model, AdditiveTables):
         raise ValueError(f"plot_shapes takes a fitted AdditiveTables, got a {type(model).__name__}")
+    check_value(width, "width", POSITIVE)
     shapes = model.shapes_
     chosen = [shapes[key] for key in _keys(shapes, terms)]
     if not chosen:
@@ -70,51 +75,70 @@ def plot_shapes(
     across = 1 if width < 5 else 3 if width >= 8 else 2
     down = -(-len(chosen) // across)
     figure: Figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, TALL * down), layout="constrained")
+    drawn = _classes(chosen, len(shapes.classes))
     for at, shape in enumerate(chosen):
         axes = figure.add_subplot(down, across, at + 1)
         if len(shape.columns) > 1:
             _map(figure, axes, shape)
         else:
-            _numbers(axes, shape) if shape.edges[0] is not None else _bars(axes, shape)
-        title = _short(" x ".join(map(str, shape.columns)), 30)
-        axes.set_title(literal(f"{title} (±{shape.importance:.2f})"), fontsize="medium")
+            (_bars if shape.edges[0] is None else _numbers)(axes, shape, drawn)
+        title = f"{' x '.join(map(str, shape.columns))} (±{shape.importance:.2f})"
+        axes.set_title(literal(fill(title, max(8, int(LETTERS * width / across)))), fontsize="medium")
         axes.tick_params(labelsize="small")
     two = len(shapes.classes) == 2
     said = f"added to the log-odds of {show(shapes.classes[1])}" if two else "added to the score of each class"
-    figure.suptitle(literal(said), fontsize="medium", color=INK)
+    if len(drawn) < len(shapes.classes):
+        said = f"added to the scores of {len(drawn)} of {len(shapes.classes)} classes"
+    figure.suptitle(literal(fill(said, max(8, int(LETTERS * width)))), fontsize="medium", color=INK)
     if not two:
         line = optional("matplotlib.lines", "plot").Line2D
-        labels = [literal(show(c)) for c in shapes.classes]
+        labels = [literal(_short(show(shapes.classes[c]), 30)) for c in drawn]
         handles = [line([], [], **style(c)) for c in range(len(labels))]
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize="small")
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=min(len(labels), max(1, int(width // 2))),
+            fontsize="small",
+        )
     return finished(figure, path)
 
 
 def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
-    if isinstance(terms, int):
+    if isinstance(terms, int | np.integer):
         check_value(terms, "terms", COUNT)
         return list(shapes)[:terms]
+    if isinstance(terms, str | tuple) and (isinstance(terms, str) or terms in shapes):
+        return _keys(shapes, [terms])
     strange = [key for key in terms if key not in shapes]
     if strange:
         raise ValueError(f"terms has {show_all(strange)}, but the shapes are those of {show_all(list(shapes))}")
     return list(terms)
 
 
-def _lines(shape: Shape) -> list[tuple[Array, dict[str, Any]]]:
+def _classes(chosen: list[Shape], k: int) -> list[int]:
+    """The classes to draw: all of a few, else those to whose scores the shapes add most, on average over the rows."""
+    if k <= FEW:
+        return list(range(k))
+    each = [np.tensordot(s.rows, abs(s.values), axes=s.rows.ndim) / max(float(s.rows.sum()), 1e-300) for s in chosen]
+    return sorted(np.argsort(-np.sum(each, axis=0), kind="stable")[: len(LINES)].tolist())
+
+
+def _lines(shape: Shape, classes: list[int]) -> list[tuple[Array, dict[str, Any]]]:
     """The values of each line, and how it is drawn: one for two classes, one for each of more."""
     if shape.values.ndim == shape.rows.ndim:
         return [(shape.values, {"color": CLASSES[0], "linestyle": "-"})]
-    return [(shape.values[..., c], style(c)) for c in range(shape.values.shape[-1])]
+    return [(shape.values[..., c], style(i)) for i, c in enumerate(classes)]
 
 
-def _numbers(axes: Axes, shape: Shape) -> None:
+def _numbers(axes: Axes, shape: Shape, classes: list[int]) -> None:
     """Steps over the cells, between the first and the last bound and a tenth beyond; where rows are, in grey."""
     bounds = np.asarray(shape.edges[0])[1:]
     beyond = 0.1 * np.ptp(bounds) if len(bounds) > 1 else 0.5
     edges = np.concatenate([[bounds[0] - beyond], bounds, [bounds[-1] + beyond]])
     widths = np.diff(edges)
     spikes = np.flatnonzero(widths <= NARROW * np.ptp(edges))
-    for values, how in _lines(shape):
+    for values, how in _lines(shape, classes):
         axes.stairs(values, edges, baseline=None, linewidth=1.6, color=how["color"], linestyle=how["linestyle"])
         axes.plot(edges[spikes], values[spikes], "o", color=how["color"], markersize=4)  # they have no width
     axes.axhline(0.0, color=INK, linewidth=0.7)
@@ -133,10 +157,10 @@ def _numbers(axes: Axes, shape: Shape) -> None:
     behind.axis("off")
 
 
-def _bars(axes: Axes, shape: Shape) -> None:
+def _bars(axes: Axes, shape: Shape, classes: list[int]) -> None:
     """A bar for each category, the most frequent on top."""
     order = np.argsort(-shape.rows, kind="stable")[:MANY]
-    lines, at = _lines(shape), np.arange(len(order))
+    lines, at = _lines(shape, classes), np.arange(len(order))
     each = 0.8 / len(lines)
     for c, (values, how) in enumerate(lines):
         axes.barh(at - 0.4 + each * (c + 0.5), values[order], each, color=how["color"], alpha=0.85)
