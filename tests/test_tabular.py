@@ -329,7 +329,7 @@ def test_it_pickles_clones_and_copies():
         ({"weights": [1, 2]}, "weights must be None or a dict"),
         ({"weights": {"classes": 1.0}}, "weights must have a number of at least 0 for each of"),
         ({"weights": {"classes": -1.0}}, "at least 0"),
-        ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted TabularClassifier"),
+        ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted classifier"),
         ({"columns": {"a": "number"}}, "must be one of"),
         ({"columns": {"a": "gaussian"}}, "must be 'bins', 'category' or 'drop', got 'gaussian'"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -15,6 +15,8 @@ from suffice._classifier import Classifier
 from suffice._notice import Notice
 from suffice._refit import all_or_nothing
 from suffice.data import Data
+from suffice.encoders import Encoder
+from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Learner, Observed, StaleWarning
 from suffice.models import Statistics
 from suffice.models.experts import Experts
@@ -35,9 +37,10 @@ def _weighs(estimator: ExpertClassifier) -> bool:
 class ExpertClassifier(Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
-    _may_differ = ("columns", "encoder", "n_trees", "random_state", "weights")  # encoders are compared themselves
+    _may_differ: ClassVar[tuple[str, ...]] = ("columns", "encoder", "n_trees", "random_state", "weights")
 
     weights: Any
+    encoder: Any
 
     _carried: Mapping[str, float] | None  # the weights that were learned last
 
@@ -54,6 +57,23 @@ class ExpertClassifier(Classifier):
             who = type(self).__name__
             raise ValueError(f"{who}: weights must be None or a dict of expert: number of at least 0, got {given!r}")
         return given
+
+    def _shared(self) -> Views | None:
+        """What another fit has prepared, which the setting `encoder` gives; None: it is prepared by the first rows."""
+        if self.encoder is None:
+            return None
+        if not isinstance(self.encoder, Views) or not self.encoder.ready:
+            raise ValueError(f"encoder must be None or the encoder_ of a fitted classifier, got {self.encoder!r}")
+        who = type(self).__name__
+        if self.encoder.who != who:
+            raise ValueError(f"encoder must be the encoder_ of a fitted {who}, got that of a {self.encoder.who}")
+        return self.encoder
+
+    @property
+    def encoder_(self) -> Encoder:
+        """What the first rows have prepared, for other fits that are to be merged with this one."""
+        check_is_fitted(self)
+        return self._encoder
 
     def _is_of_sums(self) -> bool:
         return False  # nor are weights, trees and pairs

@@ -147,18 +147,16 @@ class TabularClassifier(ExpertClassifier):
         """The encoder: as the first rows have prepared it, as it was given, or to be prepared."""
         if hasattr(self, "_encoder"):
             return cast(Views, self._encoder)
-        if self.encoder is None:
-            table = self._table()
-            rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
-            trees = [
-                (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
-                for name, candidates in TREES.items()
-            ]
-            return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
-        given = dict(self.encoder.views).keys() if isinstance(self.encoder, Views) and self.encoder.ready else set()
-        if not TREES.keys() <= given <= {NORMAL, *TREES}:
-            raise ValueError(f"encoder must be None or the encoder_ of a fitted {type(self).__name__}")
-        return cast(Views, self.encoder)
+        return self._shared() or self._views_to_prepare()
+
+    def _views_to_prepare(self) -> Views:
+        table = self._table()
+        rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
+        trees = [
+            (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
+            for name, candidates in TREES.items()
+        ]
+        return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
 
     def _table(self) -> Table:
         table = Table.of(self.columns, BINS, False, type(self).__name__)
@@ -189,11 +187,6 @@ class TabularClassifier(ExpertClassifier):
             rows = data.map(table).persist()
         apart = len(said) <= NARROW and rows.sum(_count) >= MANY_ROWS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
-
-    @property
-    def encoder_(self) -> Encoder:
-        """The trees and the clipping."""
-        return cast(Views, self._fit_result().model.encoder)
 
     @property
     def columns_(self) -> Columns:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss
@@ -92,7 +92,10 @@ def test_more_classes_have_a_score_each():
     found = model.contributions(X)
     assert found.values.shape == (150, 3, 6)
     assert_allclose(softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_proba(X), atol=1e-12)
+    assert_allclose(log_softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_log_proba(X), atol=1e-12)
+    assert_allclose(found.values.sum(axis=1), 0.0, atol=1e-12)
     assert model.shapes_[2].values.shape[1] == 3
+    assert_allclose(model.shapes_[2].values.sum(axis=1), 0.0, atol=1e-12)
     assert "Shape of 2" in repr(model.shapes_)
 
 
@@ -119,6 +122,18 @@ def test_pairs_are_counted_or_named():
     assert len(AdditiveTables(pairs=3).fit(X, y).pairs_) == 3
     assert AdditiveTables(pairs=[("pay", "age"), (3, "job")]).fit(X, y).pairs_ == [("age", "pay"), ("right", "job")]
     assert AdditiveTables(pairs=0).fit(X, y).pairs_ == []
+
+
+def test_a_pair_given_twice_counts_once():
+    X, y = people()
+    assert AdditiveTables(pairs=[("pay", "age"), ("age", "pay")]).fit(X, y).pairs_ == [("age", "pay")]
+
+
+def test_a_log_loss_needs_labels(fitted):
+    model, X, y = fitted
+    for rows in ((X, None), (None, y)):
+        with pytest.raises(ValueError, match="give both X and y, or neither"):
+            model.edited({}, *rows)
 
 
 def test_the_order_of_rows_and_the_engine_do_not_matter():
@@ -194,13 +209,6 @@ def test_pieces_merge_and_forget_with_what_the_first_rows_have_chosen():
     assert_allclose(left.predict_proba(X), parts[1].predict_proba(X), atol=1e-10)
 
 
-def test_pairs_chosen_by_different_rows_do_not_merge():
-    X, y = people()
-    a, b = AdditiveTables(pairs=2).fit(X[:300], y[:300]), AdditiveTables(pairs=2).fit(X[300:], y[300:])
-    with pytest.raises(ValueError, match="pairs of columns were chosen in different ways"):
-        a.merge(b)
-
-
 def test_weights_are_carried_along_and_learned_anew():
     X, y = people()
     model = AdditiveTables().fit(X[:500], y[:500])
@@ -257,6 +265,8 @@ def test_a_shape_changed_by_hand_learns_no_more(fitted):
         ({"job": {"smith": 1.0}}, r"edited\['job'\] has 'smith', which is no cell: the cells are 0 to 2 or"),
         ({"job": {7: 1.0}}, "has 7, which is no cell"),
         ({"job": {0: np.nan}}, "must be finite numbers"),
+        ({"age": "high"}, r"edited\['age'\] must be finite numbers"),
+        ({"job": {0: "high"}}, r"edited\['job'\] must be finite numbers"),
         ([1.0], "edited takes a dict of column: values"),
     ],
 )

@@ -44,17 +44,19 @@ def _by_class(values: Array, k: int) -> Array:
 def _values(shape: Shape, given: Any, key: Any) -> Array:
     """The values of a shape with those that are given in their place."""
     values = shape.values.copy()
-    if isinstance(given, Mapping):
-        for cell, value in given.items():
-            values[_cell(shape, cell, key)] = value
-        given = values
-    new = np.asarray(given, dtype=float)
-    if new.shape != values.shape or not np.isfinite(new).all():
+    places = [_cell(shape, cell, key) for cell in given] if isinstance(given, Mapping) else [()]
+    try:
+        for at, value in zip(places, given.values() if isinstance(given, Mapping) else [given], strict=True):
+            whole = at or np.shape(value) == values.shape
+            values[at] = np.asarray(value, dtype=float) if whole else np.nan
+    except (TypeError, ValueError):  # no numbers, or of another shape
+        values[...] = np.nan
+    if not np.isfinite(values).all():
         raise ValueError(
             f"edited[{show(key)}] must be finite numbers of shape {values.shape}, one for each cell, or a dict of "
             f"cell: value, got {given!r}"
         )
-    return new
+    return values
 
 
 def _cell(shape: Shape, cell: Any, key: Any) -> tuple[int, ...]:

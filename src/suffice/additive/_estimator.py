@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.metrics import log_loss
@@ -19,6 +19,7 @@ from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show
 from suffice._vector import Array
 from suffice.additive._edit import edited_terms
+from suffice.additive._names import Names
 from suffice.additive._pairs import MOST, Chosen, clearest, coarse_cells
 from suffice.additive._shapes import PAIRS, Contributions, Shapes, contributions_of, shapes_of
 from suffice.data import Data
@@ -64,8 +65,9 @@ class AdditiveTables(ExpertClassifier):
     everything else is a table of categories. Every column and pair has a weight of at least 0 by leave-one-out log
     loss, which is convex. An entry that is missing, or a category never learned, leaves its column out for that row.
 
-    Tables are sums over rows, so that fits can be merged and rows forgotten; weights are then carried along (see
-    `recalibrate`), and pairs with their coarse cells are those that the first rows have chosen.
+    Tables are sums over rows, so that fits can be merged and rows forgotten. Pairs with their coarse cells are those
+    that the first rows have chosen: fits add up if they share them (`encoder=first.encoder_`). Weights are carried
+    along, and are stale (`stale_`) until `recalibrate(X, y)` learns them anew from rows that count.
 
     Parameters
     ----------
@@ -73,9 +75,9 @@ class AdditiveTables(ExpertClassifier):
         About how many cells a column of numbers has, from the coarsest level to the finest, which is what is shown.
         A value with more than its share of the rows is a cell of its own.
     pairs : "auto", int, list of (column, column) or None, default="auto"
-        Which pairs have maps of at most 6 x 6 cells. "auto": those of which the rows, each predicted by all others,
-        show that the columns alone do not tell all, more clearly than chance would in so many pairs, at most 20; an
-        int: so many, the clearest; None or 0: no pairs.
+        Which pairs have maps, of about 6 x 6 cells at most (a value that many rows have is a cell besides). "auto":
+        those of which the rows, each predicted by all others, show that the columns alone do not tell all, more clearly
+        than chance would in so many pairs, at most 20; an int: so many, the clearest; None or 0: no pairs.
     monotone : dict of column: 1 or -1, default=None
         Columns of numbers with which the second of two classes may only become more probable (1) or less (-1). Such a
         column is in no pair.
@@ -85,6 +87,9 @@ class AdditiveTables(ExpertClassifier):
         Categories of fewer rows share a cell, "(rare)".
     missing : {"ignore", "indicator"}, default="ignore"
         Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
+    encoder : encoder, default=None
+        The pairs and their cells of another fit, its `encoder_`, so that the two can be merged; `columns`, `missing`
+        and `pairs` then play no part. None: of the first rows.
     weights : dict of expert: float, default=None
         Given weights, by the names of `weights_`; None: learned.
     learner : learner of `suffice.learners`, default=None
@@ -103,7 +108,11 @@ class AdditiveTables(ExpertClassifier):
         What every column and pair adds to the log-odds, cell by cell, those that count most first;
         `suffice.plotting.plot_shapes` draws them.
     weights_ : dict of expert: float
+    stale_ : bool
+        Whether rows have come or gone since the weights were learned; `recalibrate` learns them anew.
     pairs_ : list of (column, column)
+    encoder_ : encoder
+        What the first rows have prepared, for fits that are to be merged: `AdditiveTables(encoder=first.encoder_)`.
 
     Examples
     --------
@@ -119,6 +128,7 @@ class AdditiveTables(ExpertClassifier):
     doi:10.1145/2487575.2487579.
     """
 
+    _may_differ: ClassVar[tuple[str, ...]] = (*ExpertClassifier._may_differ, "columns", "missing", "pairs")
     _by_hand: bool = False
 
     def __init__(
@@ -129,6 +139,7 @@ class AdditiveTables(ExpertClassifier):
         columns: Any = None,
         min_frequency: float = 2.0,
         missing: str = "ignore",
+        encoder: Any = None,
         weights: Any = None,
         learner: Any = None,
         class_prior: Any = None,
@@ -140,6 +151,7 @@ class AdditiveTables(ExpertClassifier):
         self.columns = columns
         self.min_frequency = min_frequency
         self.missing = missing
+        self.encoder = encoder
         self.weights = weights
         self.learner = learner
         self.class_prior = class_prior
@@ -183,10 +195,24 @@ class AdditiveTables(ExpertClassifier):
     # Pairs
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
+        views = self._shared()
+        if views is not None:
+            self._check_ways(views)
+            return views, data
         views = cast(Views, self._model().encoder)
         table = views.inner.prepare(data)
         read = data.map(table).persist()
         return self._with_pairs(replace(views, inner=table).prepare(read), read), read
+
+    def _check_ways(self, encoder: Views) -> None:
+        """ValueError if a monotone column is in a pair of a shared encoder."""
+        alone = {self._numeric(encoder.inner, column): column for column, _ in self._ways()}
+        for both in getattr(dict(encoder.views).get(PAIRS), "chosen", ()):
+            for j in alone.keys() & set(both):
+                raise ValueError(
+                    f"AdditiveTables: monotone has {show(alone[j])}, which is in a pair of the `encoder` given: fit "
+                    "the first classifier with the same `monotone`"
+                )
 
     def _with_pairs(self, encoder: Views, data: Data) -> Views:
         """Pairs are chosen by the first rows, once the columns have been learned without them."""
@@ -216,7 +242,9 @@ class AdditiveTables(ExpertClassifier):
         learner = self._learner()
         fit: Fit = (learner if hasattr(learner, "close") else ExpertWeights()).close(model, s, rows)
         blocks = cast(BlockFeatures, s.domain.features)
-        places = (shape.place for shape in self._shapes(fit, None).values() if shape.place.block in coarse.parts)
+        places = (
+            shape.place for shape in self._shapes(fit, None, Names()).values() if shape.place.block in coarse.parts
+        )
         columns = (int(blocks.at[place.block][place.column]) for place in places)
         among = [j for j in columns if j not in alone][:MOST]
         return clearest(fit, rows, coarse, among, most, test=self.pairs == "auto")
@@ -244,7 +272,7 @@ class AdditiveTables(ExpertClassifier):
                 'AdditiveTables: pairs must be "auto", a whole number of at least 0, a list of (column, column) or '
                 f"None, got {given!r}"
             )
-        return [self._pair(table, pair, alone) for pair in given]
+        return list(dict.fromkeys(self._pair(table, pair, alone) for pair in given))
 
     def _pair(self, table: Table, pair: Any, alone: set[int]) -> tuple[int, int]:
         i, j = (_index(table, column, "pairs") for column in pair)
@@ -277,14 +305,22 @@ class AdditiveTables(ExpertClassifier):
     @property
     def shapes_(self) -> Shapes:
         """What every column and pair adds to the log-odds, cell by cell."""
-        return self._shapes(self._fit_result(), self._pairs_encoder())
+        fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
+        return self._shapes(fit, self._pairs_encoder(), Names.of(roles, self.statistics_))
 
-    def _shapes(self, fit: Fit, pairs: Pairs | None) -> Shapes:
+    def _shapes(self, fit: Fit, pairs: Pairs | None, names: Names) -> Shapes:
         s = cast(Statistics[Any], fit.statistics if fit.moved is None else fit.moved)
-        return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs)
+        return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs, names)
 
     def contributions(self, X: Any) -> Contributions:
-        """What every term adds for each row: base + sum of values = decision_function(X), for two classes."""
+        """What every term adds for each row.
+
+            base + sum_t values_t = decision_function(X)                     of two classes
+            log softmax(base + sum_t values_t) = predict_log_proba(X)        of more
+
+        Of more than two classes, terms are what is added beyond the mean over the classes, so that these sums differ
+        from `decision_function` by a number a row.
+        """
         fit = self._fit_result()
         self._check_rows(X)
         rows = self._features(X, reset=False)
@@ -299,7 +335,8 @@ class AdditiveTables(ExpertClassifier):
         ----------
         changes : dict of key: values
             By the keys of `shapes_`: new values of all cells, or a dict of cell (its number, or what it is called):
-            value, for a pair of (cell, cell): value. Values are those of `Shape.values`, before they are centred anew.
+            value, for a pair of (cell, cell): value. Values are those of `Shape.values`; the copy's shapes are centred
+            anew, and its `shapes_.base` takes up what that takes from them, so that the sums are those asked for.
         X, y : rows and labels, default=None
             What to measure the log loss on.
 
@@ -308,6 +345,8 @@ class AdditiveTables(ExpertClassifier):
         Edited
             The copy, which predicts but no longer learns, and its mean log loss.
         """
+        if (X is None) != (y is None):
+            raise ValueError("edited measures the log loss on rows with labels: give both X and y, or neither")
         fit, twin = self._fit_result(), copy.copy(self)
         model, theta = edited_terms(cast(Experts, fit.model), fit.parameters, self.shapes_, changes)
         twin._learned, twin._by_hand = replace(fit, model=model, parameters=theta), True

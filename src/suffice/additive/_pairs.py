@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
+from scipy.stats import chi2
 
 from suffice._domain import CategoricalFeatures, Encoded
 from suffice._posterior import posterior
@@ -26,6 +27,7 @@ from suffice.models.pooled import RARE, Pool, pooled
 CELLS = 6  # of a column in a pair
 MOST = 64  # columns that are tried in pairs: those that count most
 ROWS = 20_000  # that they are tried on, at most
+LEVEL = 0.05  # of finding any pair where there is none
 HALF = 0.5  # rows of variance that every cell is given, so that one odd row is no proof
 TURNS = 5  # of least squares
 NUMBERS, WORDS = (BINS, BINS + KEPT), (CATEGORY, CATEGORY + KEPT)
@@ -70,12 +72,13 @@ class Residuals(Vector):
     variance: Array
 
     def clarity(self) -> Array:
-        """How many standard deviations each pair is above chance (pairs,).
+        """-log of the probability that chance alone would show as much of each pair (pairs,).
 
-            (sum_cells g^2 / (v + 1/2) - m) / sqrt(2 m),     m = (r - 1)(q - 1) / (r q) sum_cells v / (v + 1/2)
+            sum_cells g^2 / (v + 1/2) ~ c chi^2(m / c),     c = k / (k - 1),
+            m = (r - 1)(q - 1) / (r q) sum_cells v / (v + 1/2)
 
-        of r x q cells, with g the gap without what the two columns alone could make up for. Narrow and wide pairs
-        compare, as m is about what chance would say of the first sum.
+        of r x q cells and k classes, with g the gap without what the two columns alone could make up for. The gaps of
+        the classes sum to zero, by which the sum varies c times as much as m terms that are independent.
         """
         return np.array([_clarity(*one) for one in self._each()])
 
@@ -90,7 +93,10 @@ class Residuals(Vector):
 def _clarity(gap: Array, variance: Array) -> float:
     gap, r, q = _beyond_columns(gap, variance), *gap.shape[1:]
     chance = (r - 1) * (q - 1) / (r * q) * float((variance / (variance + HALF)).sum())
-    return float(((gap**2 / (variance + HALF)).sum() - chance) / np.sqrt(max(2.0 * chance, 1e-300)))
+    if chance <= 0:
+        return 0.0
+    spread = len(gap) / max(1, len(gap) - 1)
+    return float(-chi2.logsf((gap**2 / (variance + HALF)).sum() / spread, chance / spread))
 
 
 def _beyond_columns(gap: Array, variance: Array) -> Array:
@@ -151,7 +157,7 @@ Chosen: TypeAlias = list[tuple[int, int]]  # pairs by the numbers of the table's
 def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, test: bool) -> Chosen:
     """The pairs of columns that say most beyond the fit, by the numbers of the table's columns, clearest first.
 
-    `test`: only those above sqrt(2 log pairs) standard deviations, what the clearest of so many shows by chance.
+    `test`: only those that chance would show with a probability of less than 0.05 in any of so many pairs (Bonferroni).
     """
     columns = coarse.columns
     places = np.array([p for p, j in enumerate(columns) if j in among and coarse.sizes[p] > 1], dtype=int)
@@ -161,7 +167,7 @@ def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, 
     rows: int = data.sum(_count)
     some = data if rows <= ROWS else data.sample(ROWS / rows)
     found = some.sum(Residual(replace(fit, history={}, passes={}), coarse, tried)).clarity()
-    clear = np.sqrt(2.0 * np.log(len(found))) if test else -np.inf
+    clear = np.log(len(found) / LEVEL) if test else -np.inf
     order = [at for at in np.argsort(-found, kind="stable") if found[at] > clear][:most]
     pairs = [tried.pairs()[at] for at in order]
     named = (sorted((int(columns[places[i]]), int(columns[places[j]]))) for i, j in pairs)

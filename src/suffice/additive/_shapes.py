@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from suffice._domain import CategoricalFeatures, Encoded
 from suffice._labels import show
 from suffice._vector import Array
+from suffice.additive._names import Names
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.encoders.table import ABSENT
@@ -43,14 +43,18 @@ class Shape:
     edges : tuple of (array or None)
         The lower bounds of the cells, the first -inf, for numbers; None for categories.
     values : array of shape (cells,), (cells, k), or for a pair (cells, cells) or (cells, cells, k)
-        What each cell adds to the log-odds, of mean 0 over the rows learned; to each class's score if there are more
-        than two.
+        What each cell adds to the log-odds, of mean 0 over the rows learned; if there are more than two classes, to
+        each class's score, beyond what it adds to all of them on average.
     absent : float or array of shape (k,)
         The same for a row without an entry.
     rows : array of shape (cells,), or for a pair (cells, cells)
         The weight of the rows learned.
     weight : float
         How much the column counts: 1 is naive Bayes, 0 nothing.
+    place : Place
+        Where it stands in the model.
+    dates : tuple of bool
+        Of which columns the bounds are dates, in days since 1970.
     """
 
     columns: tuple[Any, ...]
@@ -61,6 +65,7 @@ class Shape:
     rows: Array
     weight: float
     place: Place
+    dates: tuple[bool, ...] = (False, False)
 
     @property
     def importance(self) -> float:
@@ -78,7 +83,8 @@ class Shape:
 class Shapes(Mapping[Any, Shape]):
     """The shapes of all columns by name, and of pairs by both names, those that count most first; `base` is the rest.
 
-    base + the values of a row's cells are its log-odds, or its scores by class if there are more than two.
+    base + the values of a row's cells are its log-odds; or its scores by class if there are more than two, of which
+    the softmax is `predict_proba`. What a cell adds to all classes alike says nothing of them and is left out.
     """
 
     def __init__(self, base: Any, shapes: Mapping[Any, Shape], classes: Array) -> None:
@@ -100,7 +106,8 @@ class Shapes(Mapping[Any, Shape]):
 class Contributions(NamedTuple):
     """What every term adds for each row: base + the sum of values over the terms are the log-odds.
 
-    `values` is (n, terms) for two classes, else (n, k, terms), of which the sums are scores up to a constant a row.
+    `values` is (n, terms) for two classes, else (n, k, terms). With more than two classes the sums are scores (n, k)
+    that differ from `decision_function` by one number a row; their log-softmax is `predict_log_proba`.
     """
 
     base: Any
@@ -115,16 +122,18 @@ def weights_by_block(model: Experts) -> tuple[float, dict[str, Array]]:
 
 
 def odds(terms: Array, axis: int) -> Array:
-    """Terms by class as log-odds if there are two."""
+    """Terms by class as log-odds if there are two, else without their mean over the classes, no news of any."""
     if terms.shape[axis] != 2:
-        return terms
+        return np.asarray(terms - terms.mean(axis=axis, keepdims=True))
     return np.asarray(np.take(terms, 1, axis) - np.take(terms, 0, axis))
 
 
-def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None) -> Shapes:
+def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None, names: Names) -> Shapes:
     """The shapes of a model of tables with parameters theta, from its restricted statistics."""
+    blocks = cast(BlockFeatures, cast(Any, theta.domain).features)
     first, weights = weights_by_block(model)
-    mass, base = float(s.mass.sum()), odds(first * theta.class_log_prob, 0)
+    mass, base = float(s.mass.sum()), first * theta.class_log_prob
+    base = odds(base, 0) if len(base) == 2 else base  # a class may have probability 0
     found: dict[Any, Shape] = {}
     for name, weight in weights.items():
         features = cast(CategoricalFeatures, theta.parts[name].domain.features)
@@ -137,38 +146,37 @@ def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None)
             value, seen = odds(terms[at], 1), rows[at]
             mean = seen @ value / mass
             base = base + mean
-            columns, cells, edges = _described(features, j, pairs)
+            both = cast(Pairs, pairs).chosen[j] if name == PAIRS else (int(blocks.at[name][j]),)
+            columns, cells, edges = _described(features, j, pairs, names, both)
             wide = tuple(len(c) for c in cells)
             values = (value - mean).reshape(*wide, *value.shape[1:])
             key = columns if len(columns) > 1 else f"{columns[0]} (missing)" if name == ABSENT else columns[0]
-            found[key] = Shape(
-                columns, cells, edges, values, -mean, seen.reshape(wide), float(weight[j]), Place(name, j, at)
-            )
+            place, dates = Place(name, j, at), tuple(map(names.dates, both))
+            seen = seen.reshape(wide)
+            found[key] = Shape(columns, cells, edges, values, -mean, seen, float(weight[j]), place, dates)
     order = sorted(found, key=lambda key: -found[key].importance)
     return Shapes(base, {key: found[key] for key in order}, s.domain.classes)
 
 
-def _described(features: CategoricalFeatures, j: int, pairs: Pairs | None) -> tuple[Any, ...]:
-    """The names of the columns, the cells in words, and the bounds where they are numbers."""
+def _described(
+    features: CategoricalFeatures, j: int, pairs: Pairs | None, called: Names, both: tuple[int, ...]
+) -> tuple[Any, ...]:
+    """The names of the columns `both`, the cells in words, and the bounds where they are numbers."""
     if not isinstance(features, PairFeatures):
         name = j if features.names is None else features.names[j]
-        numbers = isinstance(features, BinFeatures)
-        cells, edges = _words(features.categories[j], numbers)
+        cells, edges = _words(features.categories[j], isinstance(features, BinFeatures), called, both[0])
         return (name,), (cells,), (edges,)
     coarse = cast(Pairs, pairs).coarse
-    names, both = cast(Array, features.names)[j], cast(Pairs, pairs).chosen[j]
     place = {column: at for at, column in enumerate(coarse.columns.tolist())}
     numeric = [isinstance(one, BinFeatures) for one in coarse.parts.values() for _ in range(one.width)]
-    sides = [_words(coarse.categories[place[i]], numeric[place[i]]) for i in both]
-    return names, tuple(cells for cells, _ in sides), tuple(edges for _, edges in sides)
+    sides = [_words(coarse.categories[place[i]], numeric[place[i]], called, i) for i in both]
+    return cast(Array, features.names)[j], tuple(cells for cells, _ in sides), tuple(edges for _, edges in sides)
 
 
-def _words(categories: Array, numbers: bool) -> tuple[list[str], Array | None]:
+def _words(categories: Array, numbers: bool, called: Names, column: int) -> tuple[list[str], Array | None]:
     if not numbers:
         return [value if isinstance(value, str) else show(value) for value in categories.tolist()], None
-    edges = categories[1:].tolist()
-    ends = [f"below {edges[0]:.4g}", *(f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges))]
-    return [*ends, f"{edges[-1]:.4g} and above"], categories
+    return called.cells(column, categories), categories
 
 
 def contributions_of(model: Experts, theta: Any, shapes: Shapes, X: Encoded) -> Contributions:

@@ -103,8 +103,8 @@ class Pairs(Encoder):
     def check(self, other: Encoder) -> None:
         if not isinstance(other, Pairs) or self.chosen != other.chosen or not self.coarse.same(other.coarse):
             raise ValueError(
-                "pairs of columns were chosen in different ways, whose sums do not add up: give `pairs`, and let both "
-                "use the encoder that the first rows have prepared, or use pairs=None"
+                "pairs of columns were chosen in different ways, whose sums do not add up: fit one, and the others "
+                "with encoder=first.encoder_, or all with pairs=None"
             )
 
     def __call__(self, X: Any) -> Encoded:

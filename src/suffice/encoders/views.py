@@ -73,10 +73,14 @@ class Views(Encoder):
         if not isinstance(other, Views):
             return super().check(other)
         self.inner.check(other.inner)
-        for (name, mine), (called, theirs) in zip(self.views, other.views, strict=True):
-            if name != called:
-                raise ValueError(f"the rows are seen in different ways, which do not add up: {name} and {called}")
-            mine.check(theirs)
+        mine, theirs = dict(self.views), dict(other.views)
+        if list(mine) != list(theirs):
+            raise ValueError(
+                f"the rows are seen in different ways, which do not add up: {_listed(mine)} here, {_listed(theirs)} "
+                "there: fit one, and the others with encoder=first.encoder_"
+            )
+        for name, view in mine.items():
+            view.check(theirs[name])
         return None
 
     def __call__(self, X: Any) -> Encoded:
@@ -96,6 +100,10 @@ class Views(Encoder):
         features = ViewFeatures(blocks.width, blocks.names, parts, at, made=frozenset(seen))
         both: Any = BlockValues({**values, **{name: one.values for name, one in seen.items()}})
         return Encoded(features, both)
+
+
+def _listed(views: Mapping[str, Encoder]) -> str:
+    return " and ".join(["columns", *views])
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice._check import COUNT, check_value
+from suffice._check import COUNT, POSITIVE, check_value
 from suffice._extras import optional
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.additive import AdditiveTables, Shape, Shapes
-from suffice.plotting._canvas import CLASSES, FAINT, INK, finished, literal, style
+from suffice.additive._names import date
+from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, finished, literal, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 TALL = 2.6  # inches of a panel
 LONG = 14  # characters of a label that is written whole
+LETTERS = 9  # an inch of a title
 MANY = 12  # labels of an axis
+FEW = 8  # classes, up to which all are drawn
+NARROW = 1e-9  # of an axis: a cell of a single value
 
 
 def plot_shapes(
@@ -35,12 +40,13 @@ def plot_shapes(
 
     A column of numbers is a line of steps over its cells, with the rows in grey below; categories are bars, and pairs
     are maps. Every panel has its own scale, and says in its title how much is added or taken on average. With more
-    than two classes each has a line, of its score; a map is then of the class for which it varies most.
+    than two classes each has a line, of its score; a map is then of the class for which it varies most. Of more than 8
+    classes, the 6 are drawn to whose scores the chosen terms add most.
 
     Parameters
     ----------
     model : fitted AdditiveTables
-    terms : int or list, default=12
+    terms : int, key or list of keys, default=12
         How many of `model.shapes_`, from those that count most, or which, by their keys.
     width : float, default=9.0
         Inches; below 5 the panels stand one below the other, as a phone shows them.
@@ -61,6 +67,7 @@ def plot_shapes(
     """
     if not isinstance(model, AdditiveTables):
         raise ValueError(f"plot_shapes takes a fitted AdditiveTables, got a {type(model).__name__}")
+    check_value(width, "width", POSITIVE)
     shapes = model.shapes_
     chosen = [shapes[key] for key in _keys(shapes, terms)]
     if not chosen:
@@ -68,65 +75,92 @@ def plot_shapes(
     across = 1 if width < 5 else 3 if width >= 8 else 2
     down = -(-len(chosen) // across)
     figure: Figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, TALL * down), layout="constrained")
+    drawn = _classes(chosen, len(shapes.classes))
     for at, shape in enumerate(chosen):
         axes = figure.add_subplot(down, across, at + 1)
         if len(shape.columns) > 1:
             _map(figure, axes, shape)
         else:
-            _numbers(axes, shape) if shape.edges[0] is not None else _bars(axes, shape)
-        title = _short(" x ".join(map(str, shape.columns)), 30)
-        axes.set_title(literal(f"{title} (±{shape.importance:.2f})"), fontsize="medium")
+            (_bars if shape.edges[0] is None else _numbers)(axes, shape, drawn)
+        title = f"{' x '.join(map(str, shape.columns))} (±{shape.importance:.2f})"
+        axes.set_title(literal(fill(title, max(8, int(LETTERS * width / across)))), fontsize="medium")
         axes.tick_params(labelsize="small")
     two = len(shapes.classes) == 2
     said = f"added to the log-odds of {show(shapes.classes[1])}" if two else "added to the score of each class"
-    figure.suptitle(literal(said), fontsize="medium", color=INK)
+    if len(drawn) < len(shapes.classes):
+        said = f"added to the scores of {len(drawn)} of {len(shapes.classes)} classes"
+    figure.suptitle(literal(fill(said, max(8, int(LETTERS * width)))), fontsize="medium", color=INK)
     if not two:
         line = optional("matplotlib.lines", "plot").Line2D
-        labels = [literal(show(c)) for c in shapes.classes]
+        labels = [literal(_short(show(shapes.classes[c]), 30)) for c in drawn]
         handles = [line([], [], **style(c)) for c in range(len(labels))]
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), fontsize="small")
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=min(len(labels), max(1, int(width // 2))),
+            fontsize="small",
+        )
     return finished(figure, path)
 
 
 def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
-    if isinstance(terms, int):
+    if isinstance(terms, int | np.integer):
         check_value(terms, "terms", COUNT)
         return list(shapes)[:terms]
+    if isinstance(terms, str | tuple) and (isinstance(terms, str) or terms in shapes):
+        return _keys(shapes, [terms])
     strange = [key for key in terms if key not in shapes]
     if strange:
         raise ValueError(f"terms has {show_all(strange)}, but the shapes are those of {show_all(list(shapes))}")
     return list(terms)
 
 
-def _lines(shape: Shape) -> list[tuple[Array, dict[str, Any]]]:
+def _classes(chosen: list[Shape], k: int) -> list[int]:
+    """The classes to draw: all of a few, else those to whose scores the shapes add most, on average over the rows."""
+    if k <= FEW:
+        return list(range(k))
+    each = [np.tensordot(s.rows, abs(s.values), axes=s.rows.ndim) / max(float(s.rows.sum()), 1e-300) for s in chosen]
+    return sorted(np.argsort(-np.sum(each, axis=0), kind="stable")[: len(LINES)].tolist())
+
+
+def _lines(shape: Shape, classes: list[int]) -> list[tuple[Array, dict[str, Any]]]:
     """The values of each line, and how it is drawn: one for two classes, one for each of more."""
     if shape.values.ndim == shape.rows.ndim:
         return [(shape.values, {"color": CLASSES[0], "linestyle": "-"})]
-    return [(shape.values[..., c], style(c)) for c in range(shape.values.shape[-1])]
+    return [(shape.values[..., c], style(i)) for i, c in enumerate(classes)]
 
 
-def _numbers(axes: Axes, shape: Shape) -> None:
+def _numbers(axes: Axes, shape: Shape, classes: list[int]) -> None:
     """Steps over the cells, between the first and the last bound and a tenth beyond; where rows are, in grey."""
     bounds = np.asarray(shape.edges[0])[1:]
     beyond = 0.1 * np.ptp(bounds) if len(bounds) > 1 else 0.5
     edges = np.concatenate([[bounds[0] - beyond], bounds, [bounds[-1] + beyond]])
-    for values, how in _lines(shape):
+    widths = np.diff(edges)
+    spikes = np.flatnonzero(widths <= NARROW * np.ptp(edges))
+    for values, how in _lines(shape, classes):
         axes.stairs(values, edges, baseline=None, linewidth=1.6, color=how["color"], linestyle=how["linestyle"])
+        axes.plot(edges[spikes], values[spikes], "o", color=how["color"], markersize=4)  # they have no width
     axes.axhline(0.0, color=INK, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.locator_params(axis="x", nbins=4)
-    density = shape.rows / np.diff(edges)
-    usual = max(float(np.median(density)), 1e-300)
+    if shape.dates[0]:
+        axes.xaxis.set_major_formatter(lambda x, _: date(x))
+        axes.tick_params(axis="x", rotation=20)
+    wide = np.delete(np.arange(len(widths)), spikes)
+    density = np.zeros(len(widths))
+    density[wide] = shape.rows[wide] / widths[wide]
+    usual = max(float(np.median(density[wide])), 1e-300)
     behind = axes.twinx()  # a spike is cut off, lest nothing else is seen
     behind.stairs(np.minimum(density / usual, 3.0), edges, fill=True, color=FAINT, alpha=0.25, linewidth=0)
     behind.set_ylim(0, 12.0)
     behind.axis("off")
 
 
-def _bars(axes: Axes, shape: Shape) -> None:
+def _bars(axes: Axes, shape: Shape, classes: list[int]) -> None:
     """A bar for each category, the most frequent on top."""
     order = np.argsort(-shape.rows, kind="stable")[:MANY]
-    lines, at = _lines(shape), np.arange(len(order))
+    lines, at = _lines(shape, classes), np.arange(len(order))
     each = 0.8 / len(lines)
     for c, (values, how) in enumerate(lines):
         axes.barh(at - 0.4 + each * (c + 0.5), values[order], each, color=how["color"], alpha=0.85)
@@ -143,7 +177,7 @@ def _map(figure: Figure, axes: Axes, shape: Shape) -> None:
         values = values[..., int(np.argmax(np.ptp(values, axis=(0, 1))))]
     reach = max(0.1, float(abs(values).max()))
     drawn = axes.imshow(values.T, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto", origin="lower")
-    sides = [_ticks(cells, edges) for cells, edges in zip(shape.cells, shape.edges, strict=True)]
+    sides = [_ticks(*side) for side in zip(shape.cells, shape.edges, shape.dates, strict=True)]
     axes.set_xticks(*sides[0], rotation=40, ha="right")
     axes.set_yticks(*sides[1])
     axes.set_xlabel(literal(_short(str(shape.columns[0]), 24)), fontsize="small")
@@ -151,11 +185,16 @@ def _map(figure: Figure, axes: Axes, shape: Shape) -> None:
     figure.colorbar(drawn, ax=axes, shrink=0.9).ax.tick_params(labelsize="small")
 
 
-def _ticks(cells: list[str], edges: Array | None) -> tuple[Array, list[str]]:
+def _ticks(cells: list[str], edges: Array | None, dates: bool) -> tuple[Array, list[str]]:
     """Where an axis of cells is marked and how: bounds between the cells of numbers, categories in the middle."""
     if edges is None:
         return np.arange(len(cells)), [literal(_short(cell)) for cell in cells]
-    return np.arange(len(edges) - 1) + 0.5, [f"{edge:.3g}" for edge in edges[1:]]
+    return np.arange(len(edges) - 1) + 0.5, [date(edge) if dates else f"{_plain(edge):.3g}" for edge in edges[1:]]
+
+
+def _plain(edge: float) -> float:
+    """A bound without what is next to nothing: the number after 0, where a cell of zeros ends."""
+    return edge if abs(edge) > np.finfo(float).tiny else 0.0
 
 
 def _short(text: str, most: int = LONG) -> str:
