@@ -212,7 +212,7 @@ def test_pieces_merge_and_forget_with_what_the_first_rows_have_chosen():
 def test_weights_are_carried_along_and_learned_anew():
     X, y = people()
     model = AdditiveTables().fit(X[:500], y[:500])
-    with pytest.warns(StaleWarning, match="carried along"):
+    with pytest.warns(StaleWarning, match="come or gone"):
         model.partial_fit(X[500:], y[500:]).predict(X)
     assert model.stale_
     before = model.weights_

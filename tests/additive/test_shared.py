@@ -35,7 +35,7 @@ def test_fits_that_share_what_the_first_rows_have_chosen_merge():
     second = AdditiveTables(encoder=first.encoder_).fit(X[300:], y[300:])
     assert second.pairs_ == first.pairs_
     both = first + second
-    with pytest.warns(StaleWarning, match="carried along"):
+    with pytest.warns(StaleWarning, match="come or gone"):
         both.predict(X)
     assert both.get_params()["encoder"] is None
     assert both.weights_ == first.weights_
@@ -113,3 +113,35 @@ def test_a_class_of_probability_zero_stays_one():
     model = AdditiveTables(pairs=None, class_prior=[0.5, 0.5, 0.0]).fit(X, y)
     found = model.contributions(X)
     assert_allclose(log_softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_log_proba(X), atol=1e-12)
+
+
+def test_a_column_may_be_called_as_the_indicator_of_another():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=300), rng.exponential(size=300)
+    a[rng.random(300) < 0.2] = np.nan
+    X = pd.DataFrame({"a": a, "a (missing)": b, "b": rng.normal(size=300)})
+    model = AdditiveTables(missing="indicator").fit(X, (np.nan_to_num(a, nan=2) > 0).astype(int))
+    why = model.contributions(X)
+    assert_allclose(why.base + why.values.sum(axis=-1), model.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pairs": [("a", "same")]}, "pairs has 'same', which tells no rows apart"),
+        ({"monotone": {"a": True}}, "monotone must be None or a dict of column: 1 or -1"),
+        ({"monotone": {"a": 2}}, "monotone must be None or a dict of column: 1 or -1"),
+    ],
+)
+def test_columns_that_cannot_be_used_so(settings, message):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "same": 1.0})
+    with pytest.raises(ValueError, match=message):
+        AdditiveTables(**settings).fit(X, np.arange(80) % 2)
+
+
+def test_a_float_will_do_for_a_direction():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    model = AdditiveTables(monotone={0: 1.0}).fit(rng.normal(size=(200, 2)) + y[:, None], y)
+    assert (np.diff(model.decision_function(np.column_stack([np.linspace(-4, 4, 50), np.zeros(50)]))) >= -1e-12).all()

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._check import NOT_NEGATIVE, check, is_whole, one_of
+from suffice._check import NOT_NEGATIVE, check, is_number, is_whole, one_of
 from suffice._columns import Columns, noted
 from suffice._domain import Features
 from suffice._expert_classifier import ExpertClassifier
@@ -120,7 +120,7 @@ class AdditiveTables(ExpertClassifier):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = AdditiveTables(pairs=1).fit(X, y)
     >>> next(iter(model.shapes_.values()))
-    Shape of worst perimeter: 64 cells, -2.68 to +2.19
+    Shape of worst perimeter: 64 cells, -2.41 to +1.97
 
     References
     ----------
@@ -188,9 +188,9 @@ class AdditiveTables(ExpertClassifier):
 
     def _ways(self) -> tuple[tuple[Any, int], ...]:
         given = {} if self.monotone is None else self.monotone
-        if not isinstance(given, Mapping) or not all(way in (1, -1) for way in given.values()):
+        if not isinstance(given, Mapping) or not all(is_number(way) and way in (1, -1) for way in given.values()):
             raise ValueError(f"AdditiveTables: monotone must be None or a dict of column: 1 or -1, got {given!r}")
-        return tuple(given.items())
+        return tuple((column, int(way)) for column, way in given.items())
 
     # Pairs
 
@@ -228,10 +228,19 @@ class AdditiveTables(ExpertClassifier):
             return encoder
         coarse = coarse_cells(s)
         chosen = given if isinstance(given, list) else self._clearest(model, s, rows, coarse, alone, given)
+        self._check_cells(coarse, chosen, table)
         if not chosen:
             return encoder
         pairs = Pairs.of(coarse, tuple(chosen), [role.name for role in table.roles or ()])
         return replace(encoder, views=((PAIRS, pairs),))
+
+    def _check_cells(self, coarse: Coarse, chosen: Chosen, table: Table) -> None:
+        """ValueError if a pair has a column of one cell, which tells no rows apart."""
+        size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
+        for j in (j for both in chosen for j in both):
+            if size.get(j, 0) < 2:
+                name = show((table.roles or ())[j].name)
+                raise ValueError(f"AdditiveTables: pairs has {name}, which tells no rows apart: leave that pair out")
 
     def _without_pairs(self) -> Mapping[str, float] | None:
         given = self._given()

@@ -151,6 +151,8 @@ def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None,
             wide = tuple(len(c) for c in cells)
             values = (value - mean).reshape(*wide, *value.shape[1:])
             key = columns if len(columns) > 1 else f"{columns[0]} (missing)" if name == ABSENT else columns[0]
+            while key in found:  # a column may be called so, too
+                key = f"{key} (missing)"
             place, dates = Place(name, j, at), tuple(map(names.dates, both))
             seen = seen.reshape(wide)
             found[key] = Shape(columns, cells, edges, values, -mean, seen, float(weight[j]), place, dates)
