@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import is_number
 from suffice._classifier import Classifier
-from suffice._notice import Notice
+from suffice._notice import Notice, emit
 from suffice._refit import all_or_nothing
 from suffice.data import Data
 from suffice.encoders import Encoder
@@ -43,6 +43,7 @@ class ExpertClassifier(Classifier):
     encoder: Any
 
     _carried: Mapping[str, float] | None  # the weights that were learned last
+    _told: bool = True  # whether it was said that they are stale
 
     def _prepared(self) -> Experts:
         model = cast(Experts, super()._prepared())
@@ -96,6 +97,18 @@ class ExpertClassifier(Classifier):
         if data is not None or self.weights is not None or not isinstance(self._learner(), ExpertWeights):
             return fit
         return replace(fit, warnings=(*fit.warnings, Notice(f"{type(self).__name__}: {STALE}", StaleWarning)))
+
+    def _say(self, fit: Fit) -> None:
+        """All but that weights are stale, which is said when they are next used: they may be learned anew before."""
+        super()._say(replace(fit, warnings=tuple(n for n in fit.warnings if n.category is not StaleWarning)))
+        self._told = False
+
+    def _fit_result(self) -> Fit:
+        fit = super()._fit_result()
+        if not self._told:
+            self._told = True
+            emit(notice for notice in fit.warnings if notice.category is StaleWarning)
+        return fit
 
     def _take_in(self, data: Data, s: Statistics[Any]) -> None:
         """The first rows that come with two classes weigh the experts."""

@@ -16,7 +16,7 @@ from suffice.models._base import Additive, Attempt, Classed, Removable
 from suffice.models._statistics import Statistics, rest
 from suffice.models._tables import by_feature, counted, moved
 from suffice.models.categorical import Counts, Tables
-from suffice.models.tree import UNSEEN
+from suffice.models.tree import LEAST, UNSEEN
 from suffice.models.without import Own, columns_without
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
@@ -130,12 +130,14 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         cell, y = np.where(there, codes + features.starts[:-1], 0), own.codes[:, None]
         total = by_feature(features.starts, s.sums.table)
         _, margins = m.expected(s.sums.table, total)
-        left = rest(total[own.codes], own.weight)
+        of = total[own.codes]
         base = np.ones(codes.shape)
         for counts, side, pseudo in zip(margins, m.sides, m.pseudo, strict=True):
             at = side[cell]
-            base = base * (rest(counts[y, at], own.weight) + pseudo[at]) / (left + 1.0)
-        p = (rest(s.sums.table[y, cell], own.weight) + m.weight * base) / (left + m.weight)
+            inside = np.maximum(rest(counts[y, at] + pseudo[at], own.weight), LEAST)
+            base = base * inside / np.maximum(rest(of + 1.0, own.weight), LEAST)
+        inside = np.maximum(rest(s.sums.table[y, cell] + m.weight * base, own.weight), LEAST)
+        p = inside / np.maximum(rest(of + m.weight, own.weight), LEAST)
         return np.asarray(np.where(there, np.log(p) - np.log(base), 0.0))
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:

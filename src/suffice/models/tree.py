@@ -15,6 +15,8 @@ from suffice.models._tables import by_feature, moved
 from suffice.models.without import Own
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
+LEAST = 1e-12  # of a row that is left in a cell
+
 UNSEEN = 0.5  # rows that every cell has in the shares, so that none is zero
 Groups: TypeAlias = Sequence[Array]  # of a level: the cell (r_j,) that each finest cell of column j belongs to
 
@@ -103,8 +105,9 @@ class Tree:
         y, out = own.codes[:, None], np.zeros(codes.shape)
         for level, counts, above in self._counts(table):
             at = level.of[cell]
-            inside = rest(counts[y, at], own.weight) + level.pseudo[at]
-            out += np.log(inside / (rest(above[y, level.parent[at]], own.weight) + level.weight[at]))
+            inside = np.maximum(rest(counts[y, at] + level.pseudo[at], own.weight), LEAST)
+            around = np.maximum(rest(above[y, level.parent[at]] + level.weight[at], own.weight), LEAST)
+            out += np.log(inside / around)
         return np.asarray(np.where(there, out, 0.0))
 
 
