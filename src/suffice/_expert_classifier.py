@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -147,3 +148,10 @@ class ExpertClassifier(Classifier):
     def stale_(self) -> bool:
         """Whether rows have come or gone since the weights were learned."""
         return any(notice.category is StaleWarning for notice in self._fit_result().warnings)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

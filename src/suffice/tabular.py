@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, check
 from suffice._columns import ColumnNote, Columns
@@ -201,13 +201,6 @@ class TabularClassifier(ExpertClassifier):
                 said = getattr(self, "_silent", {}).get(j, given)
             notes.append(ColumnNote(role.name, role.holds, role.kind, said))
         return Columns(notes)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _count(batch: Batch) -> int:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.metrics import log_loss
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import NOT_NEGATIVE, check, is_number, is_whole, one_of
@@ -20,7 +19,7 @@ from suffice._labels import show
 from suffice._vector import Array
 from suffice.additive._edit import edited_terms
 from suffice.additive._names import Names
-from suffice.additive._pairs import MOST, Chosen, clearest, coarse_cells
+from suffice.additive._pairs import MOST, Chosen, check_cells, clearest, coarse_cells
 from suffice.additive._shapes import PAIRS, Contributions, Shapes, contributions_of, shapes_of
 from suffice.data import Data
 from suffice.encoders import Encoder
@@ -228,19 +227,11 @@ class AdditiveTables(ExpertClassifier):
             return encoder
         coarse = coarse_cells(s)
         chosen = given if isinstance(given, list) else self._clearest(model, s, rows, coarse, alone, given)
-        self._check_cells(coarse, chosen, table)
+        check_cells(coarse, chosen, [role.name for role in table.roles or ()])
         if not chosen:
             return encoder
         pairs = Pairs.of(coarse, tuple(chosen), [role.name for role in table.roles or ()])
         return replace(encoder, views=((PAIRS, pairs),))
-
-    def _check_cells(self, coarse: Coarse, chosen: Chosen, table: Table) -> None:
-        """ValueError if a pair has a column of one cell, which tells no rows apart."""
-        size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
-        for j in (j for both in chosen for j in both):
-            if size.get(j, 0) < 2:
-                name = show((table.roles or ())[j].name)
-                raise ValueError(f"AdditiveTables: pairs has {name}, which tells no rows apart: leave that pair out")
 
     def _without_pairs(self) -> Mapping[str, float] | None:
         given = self._given()
@@ -386,13 +377,6 @@ class AdditiveTables(ExpertClassifier):
         """Logarithm of the class probabilities (n, k) of rows that were learned, by all other rows."""
         self._refuse_by_hand()
         return np.asarray(super().loo_log_proba(X, y, sample_weight))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _index(table: Table, column: Any, called: str) -> int:

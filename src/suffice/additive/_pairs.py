@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from suffice._domain import CategoricalFeatures, Encoded
+from suffice._labels import show
 from suffice._posterior import posterior
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
@@ -172,6 +173,16 @@ def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, 
     pairs = [tried.pairs()[at] for at in order]
     named = (sorted((int(columns[places[i]]), int(columns[places[j]]))) for i, j in pairs)
     return [(first, second) for first, second in named]
+
+
+def check_cells(coarse: Coarse, chosen: Chosen, names: list[Any]) -> None:
+    """ValueError if a pair has a column of one cell, which tells no rows apart."""
+    size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
+    for j in (j for both in chosen for j in both):
+        if size.get(j, 0) < 2:
+            raise ValueError(
+                f"AdditiveTables: pairs has {show(names[j])}, which tells no rows apart: leave that pair out"
+            )
 
 
 def _count(batch: Batch) -> int:
