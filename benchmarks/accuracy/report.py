@@ -14,7 +14,10 @@ HEAD = """\
 `make bench-accuracy` measures what stands here (written by `python -m benchmarks.accuracy report`): all data sets as
 they are, text as text and missing as missing, without the RC authors' versions of the same rows; {seeds} splits of each
 (75/25, stratified, the same for all methods), default settings, nothing fitted on test rows. The sets at even places of
-the sorted list are for choosing what our classifiers are made of; those at odd places report.
+the sorted list are for choosing what our classifiers are made of; those at odd places report. What `TabularClassifier`
+is made of goes back to a prototype that had been tried on sets of both halves; kinds of trees, tables, and how weights
+are learned were chosen on the choosing half (its figures there are those of the state before experts had to earn their
+weights). How strict `AdditiveTables` is with pairs was changed once after ionosphere, of the reporting half, was seen.
 
 Boosting and EBM take categories and missing values themselves; ExtraTrees (300 trees) and logistic regression get
 imputed one-hot columns, scikit-bayes imputed columns and ordinal codes. Log loss takes probabilities of at least 1e-15;
