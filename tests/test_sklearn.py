@@ -37,6 +37,7 @@ from suffice import (
     ScatterDiscriminant,
     TabularClassifier,
 )
+from suffice.learners import ClosedForm
 from tests.oracles import Ratio
 
 KINDS = [
@@ -56,12 +57,21 @@ KINDS = [
     partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
     partial(LinearDiscriminantAnalysis, shrinkage="oas"),
     partial(TabularClassifier, n_trees=8),
+    partial(TabularClassifier, n_trees=8, learner=ClosedForm()),
 ]
 COUNTING = [MultinomialNB, BernoulliNB, PoissonNB]  # numbers of at least 0
 OTHERS = [KernelMPM]  # that do not add up
 
 
-@parametrize_with_checks([kind() for kind in KINDS + COUNTING + OTHERS])
+def excused(estimator):
+    """Checks that cannot hold, and why."""
+    if isinstance(estimator, TabularClassifier) and estimator.learner is None:
+        why = "weights are learned by leaving rows out, of which one of weight 2 is left out as a whole"
+        return {"check_sample_weight_equivalence_on_dense_data": why}
+    return {}
+
+
+@parametrize_with_checks([kind() for kind in KINDS + COUNTING + OTHERS], expected_failed_checks=excused)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
