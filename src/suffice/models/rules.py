@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit, log_ndtr
 
 from suffice._vector import Array
@@ -93,8 +93,8 @@ class Designed:
         if np.nanmax(value) - np.nanmin(value) <= 1e-12 * abs(np.nanmax(value)):
             return fisher(pencil)  # as with one feature, or equal covariances: all s are one direction
         if np.allclose(value, value[:, :1], rtol=1e-9, atol=0.0, equal_nan=True):
-            logit, _ = _least(lambda logit: -self._at(pencil, logit, np.asarray(0.5)))
-            return pencil.tangent(logit)
+            risk = lambda logit: -self._at(pencil, logit, np.asarray(0.5))  # noqa: E731
+            return pencil.tangent(_centred(risk, _least(risk)[0]))
         at = np.unravel_index(np.nanargmax(value), value.shape)
         start = np.array([logits[at[0]], cuts[at[1]]])
         best = minimize(
@@ -146,6 +146,16 @@ def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]
         return (np.ones_like(back), back) if which else (back, np.ones_like(back))
 
     return weights
+
+
+def _centred(risk: OfOne, near: float, step: float = 1e-4, reach: float = 1e-2) -> float:
+    """The minimum near a point, where both sides are alike: exact where values alone, near a flat minimum, are not."""
+
+    def slope(logit: float) -> float:
+        return float(risk(np.asarray(logit + step))) - float(risk(np.asarray(logit - step)))
+
+    low, high = near - reach, near + reach
+    return float(brentq(slope, low, high, xtol=1e-13)) if slope(low) < 0 < slope(high) else near
 
 
 def _least(risk: OfOne) -> tuple[float, float]:
