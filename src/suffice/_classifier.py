@@ -132,6 +132,10 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
             s <- decay s + S(X, Y)
 
+        So it is where all that is learned is a function of the sums, as in closed form. What a learner learns besides
+        is learned from the first rows that come with two classes, and then carried along: `stale_` until
+        `recalibrate`.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -166,7 +170,10 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
-        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here."""
+        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here.
+
+        What a learner has learned besides the sums is combined, and `stale_` until `recalibrate`.
+        """
         check_is_fitted(self)
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
@@ -195,7 +202,8 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
         What the statistics show to be impossible is refused and leaves the model as it was: a class or category that
         was never learned, more rows than there were, a covariance that would be lost. That the rows were truly
-        among those learned is otherwise the caller's to know.
+        among those learned is otherwise the caller's to know. What a learner has learned besides the sums still knows
+        of the rows, and is `stale_`, until `recalibrate`.
         """
         check_is_fitted(self)
         with all_or_nothing(self):

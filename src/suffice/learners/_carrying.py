@@ -19,7 +19,6 @@ from suffice.models._statistics import grouped
 
 HALVINGS = 5  # of a shift, before it is dropped
 Shifts: TypeAlias = dict[tuple[object, ...], AnyStatistics]  # by the classes of a contest; () where there is none
-
 Known: TypeAlias = tuple[Fit | None, AnyStatistics]  # what was learned from rows, and the sums of those that count now
 
 

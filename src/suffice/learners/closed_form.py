@@ -11,7 +11,7 @@ from suffice.models import AnyModel, AnyStatistics
 class ClosedForm(Learner):
     """Parameters are theta(S(X, Y)): maximum likelihood, or MAP under the model's prior, in one read of the data.
 
-    Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows.
+    Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows, exactly.
 
     Examples
     --------
