@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from suffice._domain import Domain
 from suffice._labels import positions, show_all
 from suffice._notice import Notice, StaleWarning
 from suffice._vector import select
@@ -71,7 +70,7 @@ def merged(model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
 def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -> Fit:
     """A fit whose natural parameters are the mean of those of two, by mass; the first if they are of other things."""
     whole = s + t
-    alike = all(_same(one.statistics.domain, whole.domain) for one in (a, b))
+    alike = all(_same(one.statistics, whole) for one in (a, b))
     if not alike or not isinstance(model.unit, Natural):
         return a
     resolved, share, each = model.resolve(whole), float(s.mass.sum() / whole.mass.sum()), []
@@ -82,8 +81,10 @@ def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -
     return replace(a, model=resolved, parameters=resolved.joined(each), statistics=whole)
 
 
-def _same(a: Domain, b: Domain) -> bool:
-    return np.array_equal(a.classes, b.classes) and a.features.same(b.features)
+def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
+    """Whether rows of the same classes and features are summed in both."""
+    classes = np.array_equal(a.domain.classes, b.domain.classes) and np.array_equal(a.mass > 0, b.mass > 0)
+    return classes and a.domain.features.same(b.domain.features)
 
 
 def _each(value: Any) -> tuple[Any, ...]:
