@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from suffice._check import COUNT, check
 from suffice._columns import ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
+from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice.data import Data
 from suffice.encoders import Encoder, Partitions
@@ -19,10 +20,11 @@ from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import BINS, DROP, GAUSSIAN, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
-from suffice.models import Binned, FullGaussian
+from suffice.models import Binned, FullGaussian, Statistics
 from suffice.models._blocks import AnyDensity, part
 from suffice.models.cells import silent
 from suffice.models.experts import Experts
+from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.leaves import Leaves
 from suffice.models.pooled import Pooled
 from suffice.models.product import Product
@@ -35,6 +37,7 @@ WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
 LEFT_OUT = "left out"  # how the account of a column begins that says nothing
+MAY_CHANGE = ("it has one value only", "it has no values")  # and how it ends where further rows might
 
 
 class TabularClassifier(ExpertClassifier):
@@ -184,6 +187,14 @@ class TabularClassifier(ExpertClassifier):
             rows = data.map(table).persist()
         apart = len(said) <= NARROW and rows.count() >= MANY_ROWS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
+
+    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
+        super()._take_in(data, s)
+        roles = cast(Views, self._encoder).inner.roles or ()
+        still = [roles[j].name for j, words in getattr(self, "_silent", {}).items() if words.endswith(MAY_CHANGE)]
+        if still and s.mass.sum() == self.statistics_.mass.sum():
+            said = f"{type(self).__name__}: left out of all further pieces, as the first one has at most one value: "
+            emit([Notice(f"{said}{show_all(still)}; begin with rows in which it varies", ConstantColumnWarning)])
 
     @property
     def columns_(self) -> Columns:

@@ -125,6 +125,8 @@ class RiskCalibration(Iterative):
         self.verbose = verbose
         self.out_of_sample = out_of_sample
 
+    instead = "with out_of_sample=False it can be used with every model"
+
     def needed(self) -> tuple[type[Ability], ...]:
         return (LeaveOneOut,) if self.out_of_sample else ()
 
