@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import is_number
 from suffice._classifier import Classifier
+from suffice._columns import TakesTables
 from suffice.encoders import Encoder
 from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Learner
 from suffice.models.experts import Experts
 
 
-class ExpertClassifier(Classifier):
+class ExpertClassifier(TakesTables, Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
     _may_differ: ClassVar[tuple[str, ...]] = ("columns", "encoder", "n_trees", "random_state", "weights")
@@ -79,10 +79,3 @@ class ExpertClassifier(Classifier):
         """How much each expert counts, by its name; "classes" is log p(y)."""
         model = cast(Experts, self._fit_result().model)
         return dict(model.weights or zip(model.experts(), model.first_weights().tolist(), strict=True))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
