@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._hash import digest
-from suffice._labels import listed, positions, show, show_all, unite
+from suffice._labels import check_family, listed, positions, show, show_all, unite
 from suffice._vector import Array
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
@@ -68,6 +68,9 @@ class Features:
         if X.features is not self:
             self.check(X.features)
         return X.values
+
+    def check_kinds(self, other: Features) -> None:
+        """ValueError if the values of a column are of another kind than these."""
 
     def identity(self, values: Array) -> Array:
         """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
@@ -139,6 +142,11 @@ class CategoricalFeatures(Features):
         if not isinstance(other, CategoricalFeatures) or self.width != other.width:
             return False
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
+
+    def check_kinds(self, other: Features) -> None:
+        """ValueError if the values of a column are of another kind than these: text where there were numbers."""
+        for j, values in enumerate(other.categories if isinstance(other, CategoricalFeatures) else ()):
+            check_family(values, self.categories[j], f"the values of {self.name(j)}")
 
     def places(self, j: int, values: Array) -> Array:
         """The cell of feature j that each of some distinct values belongs to; -1 for those that belong to none."""

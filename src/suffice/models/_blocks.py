@@ -117,6 +117,10 @@ class Blocks(Classed[Parts, Factors]):
         return Attempt(theta, valid, next((one.problem for one in got.values() if one.problem), None))
 
     @property
+    def prior_rows(self) -> float:
+        return max((model.prior_rows for model in self.parts.values()), default=0.0)
+
+    @property
     def called(self) -> str:
         return str(getattr(self.encoder, "who", "a product"))
 

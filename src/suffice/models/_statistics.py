@@ -153,7 +153,7 @@ class Statistics(Vector, Generic[B]):
             return f"the classes {show_all(strange)} were never learned"
         before, gone = self.align(part)
         after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
-        return after._impossible(before) if after.mass.any() else None
+        return after._impossible(before)
 
     def decayed(self, factor: float, declared: Array) -> Self:
         """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""

@@ -101,6 +101,8 @@ class Experts(Blocks, Weighable[Parts, Factors]):
                 scores += model.log_density(block(X, name), cast(Any, model).tempered(known, weight))
             elif weight[0] != 0.0:
                 scores += weight[0] * model.log_density(block(X, name), known)
+            else:  # what is asked for is told whether or not it counts
+                self._features().part(name).check_kinds(block(X, name).features)
         return scores
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
