@@ -54,6 +54,8 @@ def save(model: Any, path: Place) -> None:
     ...     suffice.load(f"{folder}/m.suffice").predict([[6.0]])
     array(['high'], dtype='<U4')
     """
+    if not _is_model(model):
+        raise ModelFileError(f"only fitted estimators are saved, got {type(model).__name__}")
     for one in _steps(model):
         check_is_fitted(one)
     writer = Writer()
@@ -111,7 +113,7 @@ def _loaded(file: BinaryIO) -> tuple[Any, list[Notice]]:
     for node in document["objects"]:
         reader.add(node)
     model = reader.value(document["model"])
-    if not isinstance(model, BaseEstimator):
+    if not _is_model(model):
         raise ModelFileError("it holds no estimator")
     check_all(reader.objects)
     with warnings.catch_warnings():
@@ -139,6 +141,11 @@ def _try(model: Any) -> None:
 
 def _member(i: int) -> str:
     return f"arrays/{i}.npy"
+
+
+def _is_model(model: Any) -> bool:
+    """Whether it is an estimator that learns from rows; learners and priors are settings of such."""
+    return isinstance(model, BaseEstimator) and hasattr(model, "fit")
 
 
 def _steps(model: Any) -> list[Any]:
