@@ -181,7 +181,7 @@ def members_changed(members, rng):
     name, data = out[at]
     how = rng.randrange(4)
     if how == 0:
-        out.append((rng.choice(("../../etc/x", "/tmp/x", "arrays/007.npy", "arrays\\0.npy", "x.pkl", name)), data))
+        out.append((rng.choice(("../../etc/x", "/var/x", "arrays/007.npy", "arrays\\0.npy", "x.pkl", name)), data))
     elif how == 1:
         del out[at]
     elif how == 2:
@@ -212,8 +212,7 @@ def verdict(path, X, y):
     """What comes of a changed file: "refused", or what the model that it holds says of rows."""
     try:
         model = suffice.load(path)
-    except suffice.ModelFileError as error:
-        assert str(error).startswith("cannot load")
+    except suffice.ModelFileError:
         return "refused"
     for ask in ("predict_proba", "transform", "partial_fit", "loo_log_proba", "predict"):
         try:

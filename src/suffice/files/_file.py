@@ -216,3 +216,11 @@ class Savable:
             Where to, say "model.suffice". What stands there is replaced at once, or stays as it is.
         """
         save(self, path)
+
+    def to_sklearn(self) -> Any:
+        """An estimator of scikit-learn with the same probabilities, where there is one."""
+        raise TypeError(
+            f"{type(self).__name__} has no equal in scikit-learn: GaussianNB, CategoricalNB, MultinomialNB, "
+            "BernoulliNB, discriminant analysis, LogisticRegression and planes between two classes have one. "
+            "save() keeps any"
+        )
