@@ -53,6 +53,10 @@ class Parts(Sums):
         whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
 
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        whys = (part.unheard_of(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
+        return next(filter(None, whys), None)
+
     def pruned(self, features: Features) -> tuple[Features, Self]:
         blocks = cast(BlockFeatures, features)
         each = {name: part.pruned(blocks.part(name)) for name, part in self.parts.items()}

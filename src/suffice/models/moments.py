@@ -111,7 +111,6 @@ class Moments(Sums):
         return self.unheard_of(before, domain, mass) or self._lost(before, domain)
 
     def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        """Why rows that were taken from the sums `before` cannot have been part of them; None if they can."""
         over = self.count > mass[:, None] * (1 + 1e-6)
         if (self.count < 0).any() or over.any():
             where = _called((self.count < 0) | over, domain)
