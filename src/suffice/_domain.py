@@ -29,6 +29,11 @@ class Features:
         """How messages call a feature: by its name, or by its number."""
         return f"column {feature}" if self.names is None else f"column {self.names[feature]!r}"
 
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What settings and answers call the columns that rows are compared by (d,): names, or numbers."""
+        return tuple(range(self.width)) if self.names is None else tuple(self.names.tolist())
+
     def listed(self, which: Array) -> str:
         """How messages call several features (m,) of the given numbers: of many only the first."""
         return listed(self.name(int(j)) for j in which)

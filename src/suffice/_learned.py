@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._explaining import Explaining
 from suffice._leaving import Leaving
 from suffice._vector import Array
 
 
-class Learned(Leaving):
+class Learned(Leaving, Explaining):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

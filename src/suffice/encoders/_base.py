@@ -35,6 +35,10 @@ class Encoder(ABC):
         """The columns that rows have before they are encoded as such features; mostly these themselves."""
         return features
 
+    def within(self, name: str) -> Encoder | None:  # noqa: ARG002 - most read all blocks at once
+        """The encoder that makes a block of rows, where it has one of its own."""
+        return None
+
     def check(self, other: Encoder) -> None:
         """ValueError unless rows that another encoder has read can be added to those of this one."""
         if self != other:

@@ -72,6 +72,16 @@ class BlockFeatures(Features):
         """Of the features of all blocks side by side."""
         return np.concatenate([part.ordered for part in self.parts.values()])
 
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Of the features of all blocks side by side."""
+        return tuple(key for name in self.parts for key in self.keys_of(name))
+
+    def keys_of(self, name: str) -> tuple[Any, ...]:
+        """Of one block, whose columns go by their numbers in the table where they have no names."""
+        part = self.parts[name]
+        return part.keys if part.names is not None else tuple(self.at[name].tolist())
+
     def comparable(self, values: Any) -> Array:
         return np.column_stack([part.comparable(values.parts[name]) for name, part in self.parts.items()])
 

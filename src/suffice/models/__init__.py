@@ -2,7 +2,6 @@
 
 from suffice.models._base import (
     Ability,
-    Additive,
     AnyModel,
     AnyStatistics,
     Attempt,
@@ -17,6 +16,7 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
+from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.binned import Binned
@@ -58,6 +58,8 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
+    "Explained",
+    "ExplainedDensity",
     "FullGaussian",
     "Histogram",
     "Joint",
@@ -82,6 +84,7 @@ __all__ = [
     "Sums",
     "Tabular",
     "TangentPlane",
+    "Terms",
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
     "Totals",

@@ -326,29 +326,6 @@ class Removable(LeaveOneOut[B, D]):
         return self.class_log_prob_without(Y, s) + self.log_density_without(X, Y, theta, s)
 
 
-class Additive(Ability, Generic[B, D]):
-    """Has a log density that is a sum over its columns: each can be looked at, and weighed, on its own.
-
-        log p(x | c) = sum_j term_j(x, c),     tempered by w:  sum_j w_j term_j(x, c)
-
-    A column that a row lacks has the term 0.
-    """
-
-    words = "a term for each column (tables have them)"
-
-    @abstractmethod
-    def log_density_by_column(self, X: Encoded, theta: D) -> Array:
-        """The terms of each row, class and column (n, k, d)."""
-
-    @abstractmethod
-    def log_density_by_column_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
-        """The same by the parameters of all other rows (n, k, d); see `Removable`."""
-
-    @abstractmethod
-    def tempered(self, theta: D, weight: Array) -> D:
-        """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
-
-
 class Weighable(LeaveOneOut[B, D]):
     """Has scores that are a weighted sum of what several experts say, each of which can leave a row out."""
 

@@ -12,6 +12,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Binary, Encoder
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
@@ -62,7 +63,11 @@ class Chances:
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(
-    Density[Presences, Chances], Joint[Presences, Chances], Natural[Presences, Chances, LogTables], Tabular
+    Density[Presences, Chances],
+    Joint[Presences, Chances],
+    Natural[Presences, Chances, LogTables],
+    ExplainedDensity[Chances],
+    Tabular,
 ):
     """p(x | y) = prod_j p_yj^x_j (1 - p_yj)^(1 - x_j), for features that are there (1) or not (0).
 
@@ -152,6 +157,12 @@ class Bernoulli(
             met = there if holes is None else there + holes
             out = out + LOG_ZERO * (theta.always - met @ always.T.astype(float))
         return np.asarray(out)
+
+    def density_terms(self, X: Encoded, theta: Chances) -> Terms:
+        """log p_yj where a feature is there, log(1 - p_yj) where it is not."""
+        values = whole(theta.domain.features.read(X))[:, None, :]
+        terms = np.where(values == 1, theta.present, theta.absent)
+        return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
 
 
 def _log(p: Array) -> Array:

@@ -13,7 +13,8 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
-from suffice.models._base import Additive, AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
+from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
+from suffice.models._explained import Additive
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log

@@ -13,6 +13,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import by_class, compact, log_factorials
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.categorical import LOG_ZERO
@@ -55,6 +56,7 @@ class Multinomial(
     Density[Words, WordProbabilities],
     Joint[Words, WordProbabilities],
     Natural[Words, WordProbabilities, LogTables],
+    ExplainedDensity[WordProbabilities],
     Tabular,
 ):
     """p(x | y) = |x|! prod_j p_yj^x_j / x_j!, the words of a row given how many there are.
@@ -140,6 +142,11 @@ class Multinomial(
         length = np.asarray(values.sum(axis=1), dtype=float)
         orders: Array = gammaln(length + 1.0) - log_factorials(values)
         return self._words(X, theta) + orders[:, None]
+
+    def density_terms(self, X: Encoded, theta: WordProbabilities) -> Terms:
+        """x_j log p_yj for each word; the factorials are the same for all classes."""
+        values = whole(theta.domain.features.read(X))[:, None, :]
+        return Terms(np.zeros(len(theta.log_probability)), keys_of(self), values * theta.log_probability)
 
     def _words(self, X: Encoded, theta: WordProbabilities) -> Array:
         """sum_j x_ij log p_yj (n, k)."""
