@@ -37,8 +37,8 @@ class Leaves(Categorical):
     def density_terms(self, X: Encoded, theta: Tables) -> Terms:
         """By the change of log p(node | y) at every split on a row's way to its leaf, for the column that it is of.
 
-        log p(leaf | y) = sum over the splits of log p(child | y) - log p(node | y),
-        p(node | y) = sum over the leaves below of p(leaf | y)
+        log p(leaf | y) is the sum over the splits of log p(child | y) - log p(node | y), where p(node | y) is the sum
+        over the leaves below of p(leaf | y).
         """
         if not isinstance(self.encoder, Partitions) or self.encoder.trees is None:
             raise ValueError(
