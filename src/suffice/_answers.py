@@ -90,9 +90,25 @@ class LeastCost:
     """The class of least expected cost of each row."""
 
     classes: Array
-    costs: Array  # (k, k), rows the true class
+    costs: Array  # (k, k), rows the true class; 0 for a right decision
 
     def __call__(self, log_joint: Array) -> Array:
-        if len(self.classes) == 2:  # where probabilities round to 0 and 1, log-odds still tell
+        if (
+            len(self.classes) == 2 and (self.costs >= 0).all()
+        ):  # where probabilities round to 0 and 1, log-odds still tell
             return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
         return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])
+
+
+@dataclass(frozen=True)
+class Abstaining:
+    """What another rule takes, or the last of the labels (k + 1,) where no class has the least probability asked for."""
+
+    rule: Answer
+    least: float
+    labels: Array
+
+    def __call__(self, log_joint: Array) -> Array:
+        taken = self.rule(log_joint).astype(self.labels.dtype)
+        taken[posterior(log_joint).max(axis=1) < self.least] = self.labels[-1]
+        return taken

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._deciding import Deciding
 from suffice._explaining import Explaining
 from suffice._leaving import Leaving
 from suffice._vector import Array
 
 
-class Learned(Leaving, Explaining):
+class Learned(Leaving, Explaining, Deciding):
     """Parameters, statistics, classes, and how learning went."""
 
     @property
