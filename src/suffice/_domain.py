@@ -74,6 +74,15 @@ class Features:
             self.check(X.features)
         return X.values
 
+    def absent(self, X: Encoded) -> Array:
+        """Which entries of rows say nothing in terms of these features (n, d)."""
+        values = self.read(X)
+        return np.zeros(values.shape, dtype=bool) if issparse(values) else np.isnan(values)
+
+    def blank(self, values: Array, which: Array) -> Array:
+        """Values (n, d) without those of some columns (d,), of which every entry is missing."""
+        return np.where(which, np.nan, values)
+
     def identity(self, values: Array) -> Array:
         """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
         return values
@@ -162,6 +171,12 @@ class CategoricalFeatures(Features):
         places = [np.append(-1, self.places(j, own)) for j, own in enumerate(X.features.categories)]
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
+
+    def absent(self, X: Encoded) -> Array:
+        return np.asarray(self.read(X) < 0)
+
+    def blank(self, values: Array, which: Array) -> Array:
+        return np.where(which, np.int32(-1), values)
 
     def identity(self, values: Array) -> Array:
         """A number for each category, which does not depend on the other ones."""

@@ -9,11 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._deciding import Deciding
 from suffice._explaining import Explaining
+from suffice._generative import Generative
 from suffice._leaving import Leaving
 from suffice._vector import Array
 
 
-class Learned(Leaving, Explaining, Deciding):
+class Learned(Leaving, Explaining, Deciding, Generative):
     """Parameters, statistics, classes, and how learning went."""
 
     @property
