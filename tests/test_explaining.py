@@ -42,7 +42,7 @@ def same_answers(found, log_p, atol=1e-10):
 
 
 def explained(entry):
-    return isinstance(entry.model(), Explained)
+    return isinstance(entry.model().unit, Explained)
 
 
 @pytest.mark.filterwarnings("ignore")  # of how learning went
@@ -52,7 +52,7 @@ def test_contributions_add_up(entry, k):
     X, y = entry.draw(k, k=k)
     model = entry.estimator().fit(X, y)
     if isinstance(entry.model(), Contests) and k > 2:
-        with pytest.raises(ValueError, match="contests of two classes say together is no sum of terms by column"):
+        with pytest.raises(ValueError, match="several contests of two classes say together is no sum"):
             model.contributions(X)
         return
     found = model.contributions(X)
@@ -247,5 +247,5 @@ def test_who_cannot_say_so():
     assert str(refusal.value.__cause__).startswith("Unit does not say what each column adds")
     with pytest.raises(TypeError, match="contributions takes rows in memory"):
         GaussianNB().fit(X, y).contributions(Memory(X))
-    with pytest.raises(ValueError, match="what 3 contests of two classes say together"):
+    with pytest.raises(ValueError, match="FisherDiscriminant: what several contests of two classes say together"):
         FisherDiscriminant().fit(X, y).contributions(X)

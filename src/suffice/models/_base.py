@@ -158,6 +158,10 @@ class Model(ABC, Generic[B, T]):
         """The model that a learner works on: this one, unless classes go two at a time."""
         return self
 
+    def as_one(self, theta: T) -> tuple[AnyModel, Any]:
+        """The model and the parameters that answer: these, unless they are a single contest of two classes."""
+        return self, theta
+
     def shares(self, s: Statistics[B]) -> Sequence[Share]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
         return (Share(self, self.restrict(s)),)
