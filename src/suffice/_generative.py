@@ -24,7 +24,7 @@ from suffice.models._base import Classed
 from suffice.priors import log_class_prior
 
 DRAWN = 10_000  # rows that others are held against
-ENTRIES = 1 << 28  # of rows drawn at once, at most
+ENTRIES = 1 << 27  # of rows drawn at once, at most
 EACH = 2048  # rows of a class that tell where to integrate
 STEPS, SETTLED = 1000, 1e-9  # of EM for class probabilities
 
@@ -57,7 +57,7 @@ class Generative(Predicting):
 
         Numbers in bins are drawn evenly within their cell, between the least and the greatest learned; categories that
         share a cell are drawn evenly. A mixed table is an array of objects with the columns as they were given, None
-        for those that are left out.
+        for those that are left out: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Generative(Predicting):
         fit = self._fit_result()
         width = cast(Domain, fit.model.domain).width
         if len(codes) * width > ENTRIES:
-            raise MemoryError(f"{len(codes)} rows of {width} columns are too many to draw at once: draw fewer")
+            raise MemoryError(f"{len(codes)} rows of {width} columns are too many to draw at once: take fewer")
         return cast(Samplable[Any], fit.model).sample(codes, fit.parameters, rng)
 
     def _joint(self) -> JointDensity:

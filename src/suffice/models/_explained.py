@@ -44,7 +44,8 @@ class Terms:
 
     def gathered(self, order: Sequence[Any] = ()) -> Self:
         """Terms of the same key added up; keys in a given order, others after these as they come."""
-        wanted = dict.fromkeys((*(key for key in order if key in self.keys), *self.keys))
+        there = set(self.keys)
+        wanted = dict.fromkeys((*(key for key in order if key in there), *self.keys))
         place = {key: at for at, key in enumerate(wanted)}
         values = np.zeros((*self.values.shape[:2], len(place)))
         for at, key in enumerate(self.keys):
