@@ -206,7 +206,7 @@ def test_one_row_reads_well():
     odds = model.decision_function(X[:1])[0]  # of class 1; the row is of class 0
     assert_allclose(sum(row.values()) + found.base[0, 0] - found.base[0, 1], -odds, rtol=1e-10)
     assert_allclose(sum(found.row(0, y=1).values()), -sum(row.values()))
-    assert repr(found).startswith("Contributions of 30 terms to 2 classes, for 1 rows; row 0:\n  class 0 against")
+    assert repr(found).startswith("Contributions of 30 terms to 2 classes, for 1 row; row 0:\n  class 0 against")
     assert "(base)" in repr(found)
     with pytest.raises(ValueError, match="there is no class 7: the classes are"):
         found.row(0, y=7)

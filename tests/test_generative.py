@@ -210,6 +210,14 @@ def test_scores_are_of_the_columns_that_a_row_has():
     assert_allclose(words.anomaly_score([["new", "y"]]), words.anomaly_score(np.array([[None, "y"]], dtype=object)))
 
 
+def test_sparse_rows_may_lack_entries():
+    rows = np.where(X > 1, X, 0.0)
+    rows[::7, 1] = np.nan
+    model = GaussianNB().fit(rows, y_iris)
+    assert_allclose(model.anomaly_score(csr_array(rows)), model.anomaly_score(rows), atol=1e-12)
+    assert_allclose(model.anomaly_score(csr_array(rows[1:7])), model.anomaly_score(rows[1:7]), atol=1e-12)
+
+
 def test_scores_survive_merging_and_units(table):
     a, b = (QuadraticDiscriminantAnalysis().fit(X[i::2], y_iris[i::2]) for i in range(2))
     whole = QuadraticDiscriminantAnalysis().fit(X, y_iris)

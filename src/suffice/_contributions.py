@@ -77,7 +77,7 @@ class Contributions:
 
     def __repr__(self) -> str:
         n, k, m = self.terms.shape
-        lines = [f"Contributions of {m} terms to {k} classes, for {n} rows" + "; row 0:" * bool(n)]
+        lines = [f"Contributions of {m} terms to {k} classes, for {n} row{'s' * (n != 1)}" + "; row 0:" * bool(n)]
         if n:
             c = int(np.argmax(self.log_joint[0]))
             lines.append(f"  class {self.classes[c]} against the others")

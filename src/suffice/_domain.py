@@ -75,9 +75,11 @@ class Features:
         return X.values
 
     def absent(self, X: Encoded) -> Array:
-        """Which entries of rows say nothing in terms of these features (n, d)."""
-        values = self.read(X)
-        return np.zeros(values.shape, dtype=bool) if issparse(values) else np.isnan(values)
+        """Which entries of rows say nothing in terms of these features (n, d); (n, 0) of sparse rows without any."""
+        values: Rows = self.read(X)
+        if issparse(values) and not np.isnan(values.data).any():
+            return np.zeros((len(X), 0), dtype=bool)
+        return np.asarray(np.isnan(values.toarray() if issparse(values) else values))
 
     def blank(self, values: Array, which: Array) -> Array:
         """Values (n, d) without those of some columns (d,), of which every entry is missing."""
