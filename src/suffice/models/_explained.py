@@ -16,6 +16,8 @@ from suffice._vector import Array
 from suffice.models._base import Ability, D, T
 from suffice.models._statistics import B, Statistics
 
+HALVES = np.array([-0.5, 0.5])  # of log-odds, for the scores of two classes
+
 
 @dataclass(frozen=True, eq=False)
 class Terms:
