@@ -29,6 +29,11 @@ class Features:
         """How messages call a feature: by its name, or by its number."""
         return f"column {feature}" if self.names is None else f"column {self.names[feature]!r}"
 
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What settings and answers call the columns that rows are compared by (d,): names, or numbers."""
+        return tuple(range(self.width)) if self.names is None else tuple(self.names.tolist())
+
     def listed(self, which: Array) -> str:
         """How messages call several features (m,) of the given numbers: of many only the first."""
         return listed(self.name(int(j)) for j in which)
@@ -71,6 +76,17 @@ class Features:
 
     def check_kinds(self, other: Features) -> None:
         """ValueError if the values of a column are of another kind than these."""
+
+    def absent(self, X: Encoded) -> Array:
+        """Which entries of rows say nothing in terms of these features (n, d); (n, 0) of sparse rows without any."""
+        values: Rows = self.read(X)
+        if issparse(values) and not np.isnan(values.data).any():
+            return np.zeros((len(X), 0), dtype=bool)
+        return np.asarray(np.isnan(values.toarray() if issparse(values) else values))
+
+    def blank(self, values: Array, which: Array) -> Array:
+        """Values (n, d) without those of some columns (d,), of which every entry is missing."""
+        return np.where(which, np.nan, values)
 
     def identity(self, values: Array) -> Array:
         """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
@@ -165,6 +181,12 @@ class CategoricalFeatures(Features):
         places = [np.append(-1, self.places(j, own)) for j, own in enumerate(X.features.categories)]
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
+
+    def absent(self, X: Encoded) -> Array:
+        return np.asarray(self.read(X) < 0)
+
+    def blank(self, values: Array, which: Array) -> Array:
+        return np.where(which, np.int32(-1), values)
 
     def identity(self, values: Array) -> Array:
         """A number for each category, which does not depend on the other ones."""

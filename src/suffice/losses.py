@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suffice._labels import OneHot
+from suffice._labels import OneHot, show_all
 from suffice._posterior import log_posterior
 from suffice._vector import Array, Vector
 
@@ -87,3 +88,44 @@ class Loss:
         truth = np.maximum(log_p[rows, Y.codes], IMPOSSIBLE)
         wrong = weight * cost[rows, log_joint.argmax(axis=1)]
         return Losses(weight.sum(), -np.dot(price, truth), soft.sum(), wrong.sum()), W
+
+
+def decision_costs(costs: Any, classes: Array, who: str) -> Array:
+    """What a decision costs beyond the right one, for every true class and decision (k, k).
+
+        risk of c given x = sum_y p(y | x) C[y, c]
+
+    is least where it is least with C[y, c] - C[y, y], which is what is given back: so costs of right decisions may be
+    any numbers. A dict of (true class, decision): cost leaves 1 for other mistakes, and 0 for being right.
+
+    >>> decision_costs([[1.0, 5.0], [2.0, 0.0]], np.array(["a", "b"]), "who")
+    array([[0., 4.],
+           [2., 0.]])
+    """
+    k = len(classes)
+    if costs is None:
+        return 1.0 - np.eye(k)
+    matrix = _by_pair(costs, classes, who) if isinstance(costs, Mapping) else costs
+    try:
+        matrix = np.array(matrix, dtype=float)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (k, k) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"{who}: costs must be {k} x {k} finite numbers, a row for each true class, or a dict of (true class, "
+            f"decision): cost, got {costs!r}"
+        )
+    return np.asarray(matrix - np.diag(matrix)[:, None])
+
+
+def _by_pair(costs: Mapping[Any, Any], classes: Array, who: str) -> Array:
+    """Costs (k, k) by pairs of labels."""
+    place = {label: at for at, label in enumerate(classes.tolist())}
+    matrix = (1.0 - np.eye(len(classes))).astype(object)
+    for pair, cost in costs.items():
+        if not isinstance(pair, tuple) or len(pair) != 2 or not set(pair) <= place.keys():
+            raise ValueError(
+                f"{who}: costs has {pair!r}, which is no pair of classes: the classes are {show_all(classes)}"
+            )
+        matrix[place[pair[0]], place[pair[1]]] = cost
+    return matrix

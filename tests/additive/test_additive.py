@@ -74,8 +74,11 @@ def test_shapes_add_up_to_the_log_odds(fitted):
     assert ("left", "right") in model.shapes_
     assert_allclose(looked_up(model.shapes_, X), model.decision_function(X), atol=1e-10)
     found = model.contributions(X)
-    assert_allclose(found.base + found.values.sum(axis=1), model.decision_function(X), atol=1e-10)
-    assert_allclose(found.values.mean(axis=0), 0.0, atol=1e-10)  # centred over the rows learned
+    assert_allclose(np.diff(found.log_joint, axis=1)[:, 0], model.decision_function(X), atol=1e-10)
+    assert_allclose(found.terms.mean(axis=0), 0.0, atol=1e-10)  # centred over the rows learned
+    assert_allclose(np.diff(found.base), model.shapes_.base, atol=1e-10)
+    assert found.names[:5] == list(X.columns)
+    assert "left & right" in found.names
 
 
 def test_new_rows_add_up_too(fitted):
@@ -90,10 +93,10 @@ def test_more_classes_have_a_score_each():
     X, y = load_iris(return_X_y=True)
     model = AdditiveTables(pairs=2).fit(X, y)
     found = model.contributions(X)
-    assert found.values.shape == (150, 3, 6)
-    assert_allclose(softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_proba(X), atol=1e-12)
-    assert_allclose(log_softmax(found.base + found.values.sum(axis=2), axis=1), model.predict_log_proba(X), atol=1e-12)
-    assert_allclose(found.values.sum(axis=1), 0.0, atol=1e-12)
+    assert found.terms.shape == (150, 3, 6)
+    assert_allclose(softmax(found.log_joint, axis=1), model.predict_proba(X), atol=1e-12)
+    assert_allclose(log_softmax(found.log_joint, axis=1), model.predict_log_proba(X), atol=1e-12)
+    assert_allclose(found.terms.sum(axis=1), 0.0, atol=1e-12)
     assert model.shapes_[2].values.shape[1] == 3
     assert_allclose(model.shapes_[2].values.sum(axis=1), 0.0, atol=1e-12)
     assert "Shape of 2" in repr(model.shapes_)
@@ -318,9 +321,7 @@ def test_an_entry_that_is_missing_may_count():
     X.loc[(y == "yes") & (np.arange(len(y)) % 3 == 0), "pay"] = np.nan
     model = AdditiveTables(missing="indicator").fit(X, y)
     assert model.shapes_["pay (missing)"].importance > 0.1
-    assert_allclose(
-        model.contributions(X).values.sum(axis=1) + model.shapes_.base, model.decision_function(X), atol=1e-10
-    )
+    assert_allclose(np.diff(model.contributions(X).log_joint, axis=1)[:, 0], model.decision_function(X), atol=1e-10)
 
 
 def test_columns_say_what_became_of_them(fitted):
@@ -337,7 +338,7 @@ def test_nothing_to_learn_from_leaves_the_shares():
     model = AdditiveTables().fit(X, y)
     assert_allclose(model.predict_proba(X), 1.0 / 3.0)
     assert len(model.shapes_) == 0
-    assert model.contributions(X).values.shape == (30, 3, 0)
+    assert not model.contributions(X).terms.any()
 
 
 def test_odd_tables_are_taken():

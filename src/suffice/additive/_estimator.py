@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import NOT_NEGATIVE, check, is_number, is_whole, one_of
 from suffice._columns import Columns, noted
+from suffice._contributions import Contributions
 from suffice._domain import Features
 from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show
@@ -20,7 +21,7 @@ from suffice._vector import Array
 from suffice.additive._edit import edited_terms
 from suffice.additive._names import Names
 from suffice.additive._pairs import MOST, Chosen, check_cells, clearest, coarse_cells
-from suffice.additive._shapes import PAIRS, Contributions, Shapes, contributions_of, shapes_of
+from suffice.additive._shapes import PAIRS, Shapes, about_the_mean, shapes_of
 from suffice.data import Data
 from suffice.encoders import Encoder
 from suffice.encoders.blocks import BlockFeatures
@@ -318,18 +319,11 @@ class AdditiveTables(ExpertClassifier):
         return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs, names)
 
     def contributions(self, X: Any) -> Contributions:
-        """What every term adds for each row.
+        """What every column and pair adds to the log-probability of each class, for each row.
 
-            base + sum_t values_t = decision_function(X)                     of two classes
-            log softmax(base + sum_t values_t) = predict_log_proba(X)        of more
-
-        Of more than two classes, terms are what is added beyond the mean over the classes, so that these sums differ
-        from `decision_function` by a number a row.
+        As for every classifier, with the mean of each term over the rows learned in the base, as `shapes_` have it.
         """
-        fit = self._fit_result()
-        self._check_rows(X)
-        rows = self._features(X, reset=False)
-        return contributions_of(cast(Experts, fit.model), fit.parameters, self.shapes_, rows)
+        return about_the_mean(super().contributions(X), self.shapes_)
 
     # By hand
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from suffice._domain import CategoricalFeatures, Encoded
+from suffice._contributions import Contributions, name_of
+from suffice._domain import CategoricalFeatures
 from suffice._labels import show
 from suffice._vector import Array
 from suffice.additive._names import Names
-from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.encoders.table import ABSENT
 from suffice.models import AnyStatistics, BinFeatures
 from suffice.models._blocks import part
+from suffice.models._explained import HALVES
 from suffice.models.experts import Experts
 
 PAIRS = "pairs"  # the block of pairs of columns
@@ -103,18 +105,6 @@ class Shapes(Mapping[Any, Shape]):
         return "\n".join([f"Shapes of {len(self)} terms, base {np.round(self.base, 2)}", *map(repr, self.values())])
 
 
-class Contributions(NamedTuple):
-    """What every term adds for each row: base + the sum of values over the terms are the log-odds.
-
-    `values` is (n, terms) for two classes, else (n, k, terms). With more than two classes the sums are scores (n, k)
-    that differ from `decision_function` by one number a row; their log-softmax is `predict_log_proba`.
-    """
-
-    base: Any
-    names: list[Any]
-    values: Array
-
-
 def weights_by_block(model: Experts) -> tuple[float, dict[str, Array]]:
     """The weight of log p(y), and those of the columns of every block."""
     first, each = model._weights()
@@ -181,13 +171,11 @@ def _words(categories: Array, numbers: bool, called: Names, column: int) -> tupl
     return called.cells(column, categories), categories
 
 
-def contributions_of(model: Experts, theta: Any, shapes: Shapes, X: Encoded) -> Contributions:
-    """What every shape adds for each row of encoded features."""
-    blocks = cast(BlockFeatures, cast(Any, theta.domain).features)
-    _, weights = weights_by_block(model)
-    terms = {
-        name: odds(theta.parts[name].tempered(weights[name]).by_column(block(X, name)), 1) for name in blocks.parts
-    }
-    each = [terms[shape.place.block][..., shape.place.column] + np.asarray(shape.absent) for shape in shapes.values()]
-    values = np.stack(each, axis=-1) if each else np.zeros((len(X), *np.shape(shapes.base), 0))
-    return Contributions(shapes.base, list(shapes), values)
+def about_the_mean(found: Contributions, shapes: Shapes) -> Contributions:
+    """Contributions of which every term has the mean 0 over the rows learned, as shapes have; the base takes it up."""
+    place = {name: at for at, name in enumerate(found.names)}
+    shift = np.zeros((len(found.classes), len(found.names)))
+    for shape in shapes.values():
+        name = name_of(shape.columns if len(shape.columns) > 1 else shape.columns[0])
+        shift[:, place[name]] += np.asarray(shape.absent) * (HALVES if len(found.classes) == 2 else 1.0)
+    return replace(found, base=found.base - shift.sum(axis=1), terms=found.terms + shift)

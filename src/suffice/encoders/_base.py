@@ -35,6 +35,10 @@ class Encoder(ABC):
         """The columns that rows have before they are encoded as such features; mostly these themselves."""
         return features
 
+    def within(self, name: str) -> Encoder | None:  # noqa: ARG002 - most read all blocks at once
+        """The encoder that makes a block of rows, where it has one of its own."""
+        return None
+
     def check(self, other: Encoder) -> None:
         """ValueError unless rows that another encoder has read can be added to those of this one."""
         if self != other:
@@ -46,6 +50,10 @@ class Encoder(ABC):
     def __call__(self, X: Any) -> Encoded:
         """Rows (n, d), encoded."""
         return X if isinstance(X, Encoded) else self.encode(X)
+
+    def decode(self, X: Encoded) -> Array:  # noqa: ARG002 - some lose something on the way
+        """Rows (n, d) as people have them that are encoded as X; TypeError where that cannot be told."""
+        raise TypeError(f"what {type(self).__name__} makes of rows cannot be turned back into rows")
 
     @abstractmethod
     def encode(self, X: Any) -> Encoded:

@@ -55,6 +55,7 @@ class Sample:
 
     growth: Growth
     columns: Features  # that were given
+    keys: tuple[Any, ...]  # (d,) what those are called that are compared
     ordered: Array  # (d,)
     classes: Array  # (k,)
     rows: Rows  # by key, then by class: a row of several classes is there once for each
@@ -66,7 +67,7 @@ class Sample:
     def of(cls, growth: Growth, X: Encoded, classes: Array, codes: Array, weight: Array) -> Sample:
         """Of some rows of classes `codes` (n,)."""
         columns = Features(X.features.width, X.features.names)
-        return cls(growth, columns, X.features.ordered, classes, Rows.of(X), codes, weight)._reduced()
+        return cls(growth, columns, X.features.keys, X.features.ordered, classes, Rows.of(X), codes, weight)._reduced()
 
     def __add__(self, other: Sample) -> Sample:
         classes = unite(self.classes, other.classes, "class labels")

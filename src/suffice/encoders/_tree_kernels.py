@@ -274,3 +274,49 @@ def walk(
                         node[kept], row[kept] = root + left[at] + (not first), i
                         kept += 1
                 active = kept
+
+
+@compiled
+def parents(starts: Array, left: Array) -> tuple[Array, Array]:
+    """The node above each node, -1 for a root, and the node of each leaf; all numbered through the trees."""
+    parent, at, leaf = np.full(len(left), -1), np.empty((len(left) + len(starts)) // 2, np.int64), 0
+    for t in range(len(starts) - 1):
+        for node in range(starts[t], starts[t + 1]):
+            if left[node] < 0:
+                at[leaf - 1 - left[node]] = node
+            else:
+                first = starts[t] + left[node]
+                parent[first], parent[first + 1] = node, node
+        leaf += (starts[t + 1] - starts[t] + 1) // 2
+    return parent, at
+
+
+@compiled
+def log_nodes(starts: Array, left: Array, log_p: Array) -> Array:
+    """log p(node | y) (nodes, k): that of the leaves below it together, from log_p (leaves of all trees, k)."""
+    out, leaf = np.empty((len(left), log_p.shape[1])), 0
+    for t in range(len(starts) - 1):
+        for node in range(starts[t + 1] - 1, starts[t] - 1, -1):  # children come after their parent
+            if left[node] < 0:
+                out[node] = log_p[leaf - 1 - left[node]]
+            else:
+                first = starts[t] + left[node]
+                for c in range(log_p.shape[1]):
+                    a, b = out[first, c], out[first + 1, c]
+                    top = max(a, b)
+                    out[node, c] = top + np.log(np.exp(a - top) + np.exp(b - top))
+        leaf += (starts[t + 1] - starts[t] + 1) // 2
+    return out
+
+
+@compiled
+def add_steps(leaves: Array, begins: Array, at: Array, parent: Array, feature: Array, nodes: Array, out: Array) -> None:
+    """What every split on the way to the leaves of a row (n, t) changes, added to its feature in `out` (n, k, d)."""
+    for i in range(len(leaves)):
+        for t in range(len(begins)):
+            node = at[begins[t] + leaves[i, t]]
+            while parent[node] >= 0:
+                above = parent[node]
+                for c in range(nodes.shape[1]):
+                    out[i, c, feature[above]] += nodes[node, c] - nodes[above, c]
+                node = above

@@ -61,6 +61,16 @@ class BlockFeatures(Features):
             return False
         return all(part.same(other.parts[name]) for name, part in self.parts.items())
 
+    def absent(self, X: Encoded) -> Array:
+        """Of the features of all blocks side by side."""
+        return np.concatenate([part.absent(block(X, name)) for name, part in self.parts.items()], axis=1)
+
+    def blank(self, values: Any, which: Array) -> Any:
+        """Of the features of all blocks side by side."""
+        each = np.split(which, np.cumsum([part.width for part in self.parts.values()])[:-1])
+        pairs = zip(self.parts.items(), each, strict=True)
+        return BlockValues({name: part.blank(values.parts[name], own) for (name, part), own in pairs})
+
     def identity(self, values: Any) -> Array:
         """The identities of all blocks side by side, as the bits of numbers."""
         each = [part.identity(values.parts[name]) for name, part in self.parts.items()]
@@ -71,6 +81,16 @@ class BlockFeatures(Features):
     def ordered(self) -> Array:
         """Of the features of all blocks side by side."""
         return np.concatenate([part.ordered for part in self.parts.values()])
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Of the features of all blocks side by side."""
+        return tuple(key for name in self.parts for key in self.keys_of(name))
+
+    def keys_of(self, name: str) -> tuple[Any, ...]:
+        """Of one block, whose columns go by their numbers in the table where they have no names."""
+        part = self.parts[name]
+        return part.keys if part.names is not None else tuple(self.at[name].tolist())
 
     def comparable(self, values: Any) -> Array:
         return np.column_stack([part.comparable(values.parts[name]) for name, part in self.parts.items()])

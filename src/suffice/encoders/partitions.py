@@ -73,6 +73,7 @@ class Partitions(Encoder):
     marks: bool = False
     trees: Trees | None = None  # once prepared
     columns: Features | None = field(default=None, compare=False, repr=False)
+    keys: tuple[Any, ...] = field(default=(), compare=False, repr=False)  # what the features of the trees are called
 
     def prepare(self, data: Data) -> Self:
         """The encoder with its trees: they are grown once, on the first rows."""
@@ -80,7 +81,7 @@ class Partitions(Encoder):
             return self
         inner = self.inner.prepare(data)
         sample = data.sum(Draw(inner, self._growth()))
-        return replace(self, inner=inner, trees=sample.grow(), columns=sample.columns)
+        return replace(self, inner=inner, trees=sample.grow(), columns=sample.columns, keys=sample.keys)
 
     def _growth(self) -> Growth:
         candidates = self.candidates if self.labels else 1

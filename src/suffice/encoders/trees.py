@@ -117,6 +117,19 @@ class Trees:
         spread(lambda rows: kernels.walk(Z[rows], self.ordered, *nodes, out[rows]), _slices(len(Z)))
         return out
 
+    def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
+        """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).
+
+        `leaves` (n, t) are those of the rows, `log_p` (leaves of all trees, k) their logarithms.
+        """
+        parent, at = kernels.parents(self.starts, self.left)
+        nodes = kernels.log_nodes(self.starts, self.left, log_p)
+        out = np.zeros((len(leaves), log_p.shape[1], len(self.ordered)))
+        begins = np.cumsum(self.sizes) - self.sizes
+        way = at, parent, self.feature, nodes
+        spread(lambda rows: kernels.add_steps(leaves[rows], begins, *way, out[rows]), _slices(len(leaves)))
+        return np.asarray(nodes[self.starts[:-1]].sum(axis=0)), out
+
     def marked(self, Z: Array, keys: Array) -> Array:
         """`leaves`, as -1 - leaf where the tree has seen the row."""
         return np.asarray(self.leaves(Z) ^ -self.inside(keys).astype(np.int32))

@@ -66,6 +66,9 @@ class Views(Encoder):
         """The encoder of a block."""
         return dict(self.views)[name]
 
+    def within(self, name: str) -> Encoder | None:
+        return dict(self.views).get(name)
+
     def inputs(self, features: Features) -> Features:
         return Features(features.width, features.names)
 
@@ -134,7 +137,9 @@ def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
         return np.empty((len(X), 0)), np.empty(0, dtype=int), None
     at = np.concatenate([blocks.at[name] for name in which])
     wide = np.column_stack([values.parts[name] for name in which]).astype(np.float64, copy=False)
-    return wide, at, None if blocks.names is None else blocks.names[at]
+    keys = np.empty(len(at), dtype=object)
+    keys[:] = [key for name in which for key in blocks.keys_of(name)]
+    return wide, at, keys
 
 
 @dataclass(frozen=True, eq=False, repr=False)

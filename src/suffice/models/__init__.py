@@ -2,7 +2,6 @@
 
 from suffice.models._base import (
     Ability,
-    Additive,
     AnyModel,
     AnyStatistics,
     Attempt,
@@ -17,6 +16,8 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
+from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.binned import Binned
@@ -58,6 +59,8 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
+    "Explained",
+    "ExplainedDensity",
     "FullGaussian",
     "Histogram",
     "Joint",
@@ -74,6 +77,7 @@ __all__ = [
     "Quadratic",
     "RegularisedGaussian",
     "Removable",
+    "Samplable",
     "Share",
     "ShrunkTiedGaussian",
     "Slopes",
@@ -82,6 +86,7 @@ __all__ = [
     "Sums",
     "Tabular",
     "TangentPlane",
+    "Terms",
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
     "Totals",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,6 +158,10 @@ class Model(ABC, Generic[B, T]):
         """The model that a learner works on: this one, unless classes go two at a time."""
         return self
 
+    def as_one(self, theta: T) -> tuple[AnyModel, Any]:
+        """The model and the parameters that answer: these, unless they are a single contest of two classes."""
+        return self, theta
+
     def shares(self, s: Statistics[B]) -> Sequence[Share]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
         return (Share(self, self.restrict(s)),)
@@ -192,6 +196,11 @@ class Classed(Model[B, D]):
     def class_log_prob_without(self, Y: OneHot | Array, s: Statistics[B]) -> Array:
         """log p(y) (n, k) with the weight of each row taken from the mass; -inf for a class that has no other row."""
         return log_class_prior(rest(s.mass, dense(Y)), s.domain.classes, self.class_prior)
+
+    def reweighed(self, theta: D, class_log_prob: Array) -> tuple[Self, D]:
+        """The resolved model, and its parameters, with other class probabilities, as if these had been given."""
+        moved: D = replace(cast(Any, theta), class_log_prob=class_log_prob)
+        return replace(self, class_prior=np.exp(class_log_prob)), moved
 
     def class_log_likelihood(self, target: Statistics[B], best: OfClasses, theta: OfClasses) -> float:
         """log p(Y) under theta of data with the statistics `target`; `best` is theta(target)."""
@@ -324,29 +333,6 @@ class Removable(LeaveOneOut[B, D]):
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
         return self.class_log_prob_without(Y, s) + self.log_density_without(X, Y, theta, s)
-
-
-class Additive(Ability, Generic[B, D]):
-    """Has a log density that is a sum over its columns: each can be looked at, and weighed, on its own.
-
-        log p(x | c) = sum_j term_j(x, c),     tempered by w:  sum_j w_j term_j(x, c)
-
-    A column that a row lacks has the term 0.
-    """
-
-    words = "a term for each column (tables have them)"
-
-    @abstractmethod
-    def log_density_by_column(self, X: Encoded, theta: D) -> Array:
-        """The terms of each row, class and column (n, k, d)."""
-
-    @abstractmethod
-    def log_density_by_column_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
-        """The same by the parameters of all other rows (n, k, d); see `Removable`."""
-
-    @abstractmethod
-    def tempered(self, theta: D, weight: Array) -> D:
-        """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
 
 
 class Weighable(LeaveOneOut[B, D]):

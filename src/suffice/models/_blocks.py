@@ -15,6 +15,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Attempt, Classed, Density
+from suffice.models._explained import ExplainedDensity, Terms
 from suffice.models._statistics import Statistics, Sums
 
 AnyDensity = Density[Any, Any]
@@ -119,6 +120,21 @@ class Blocks(Classed[Parts, Factors]):
         valid = replace(s, mass=mass, sums=Parts({name: one.valid.sums for name, one in got.items()}))
         theta = Factors(s.domain, self.class_log_prob(s), {name: one.parameters for name, one in got.items()})
         return Attempt(theta, valid, next((one.problem for one in got.values() if one.problem), None))
+
+    def columns(self) -> tuple[Any, ...]:
+        """What the columns of the table are called, in its order: names, or numbers."""
+        features = cast(Domain, self.domain).features
+        return Features(features.width, features.names).keys
+
+    def terms_of(self, name: str, X: Encoded, theta: Any) -> Terms:
+        """The terms of a block by the table's columns; that of the block as a whole if its model has none."""
+        blocks, rows = cast(BlockFeatures, cast(Domain, self.domain).features), block(X, name)
+        model = replace(self.parts[name], encoder=self.encoder.within(name) or self.parts[name].encoder)
+        if not isinstance(model, ExplainedDensity):
+            values = model.log_density(rows, theta)
+            return Terms(np.zeros(values.shape[1]), (name,), values[:, :, None])
+        found = model.density_terms(rows, theta)
+        return found if blocks.part(name).names is not None else found.called(blocks.keys_of(name))
 
     @property
     def prior_rows(self) -> float:

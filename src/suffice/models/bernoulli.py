@@ -12,7 +12,9 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Binary, Encoder
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.natural import LogTables, project_log
@@ -62,7 +64,12 @@ class Chances:
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(
-    Density[Presences, Chances], Joint[Presences, Chances], Natural[Presences, Chances, LogTables], Tabular
+    Density[Presences, Chances],
+    Joint[Presences, Chances],
+    Natural[Presences, Chances, LogTables],
+    ExplainedDensity[Chances],
+    Samplable[Chances],
+    Tabular,
 ):
     """p(x | y) = prod_j p_yj^x_j (1 - p_yj)^(1 - x_j), for features that are there (1) or not (0).
 
@@ -152,6 +159,16 @@ class Bernoulli(
             met = there if holes is None else there + holes
             out = out + LOG_ZERO * (theta.always - met @ always.T.astype(float))
         return np.asarray(out)
+
+    def density_terms(self, X: Encoded, theta: Chances) -> Terms:
+        """log p_yj where a feature is there, log(1 - p_yj) where it is not."""
+        values = whole(theta.domain.features.read(X))[:, None, :]
+        terms = np.where(values == 1, theta.present, theta.absent)
+        return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def sample(self, codes: Array, theta: Chances, rng: np.random.Generator) -> Encoded:
+        there = rng.random((len(codes), theta.present.shape[1])) < np.exp(theta.present)[codes]
+        return Encoded(theta.domain.features, there.astype(float))
 
 
 def _log(p: Array) -> Array:

@@ -180,6 +180,9 @@ class Contests(Model[B, tuple[object, ...]]):
     def unit(self) -> AnyModel:
         return self.model
 
+    def as_one(self, theta: tuple[object, ...]) -> tuple[AnyModel, Any]:
+        return (self, theta) if len(theta) > 1 else (self.models[0], theta[0])
+
     def remarks(self) -> tuple[Notice, ...]:
         return self.model.remarks()
 

@@ -14,13 +14,14 @@ from suffice._vector import Array
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Weighable
 from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models._explained import Explained, Terms
 from suffice.models._statistics import Statistics
 
 CLASSES = "classes"  # what the weight of log p(y) is called
 
 
 @dataclass(frozen=True, eq=False)
-class Experts(Blocks, Weighable[Parts, Factors]):
+class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors]):
     """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
 
     This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
@@ -70,6 +71,14 @@ class Experts(Blocks, Weighable[Parts, Factors]):
             shift = self.class_log_prob(s) - replace(self, class_prior=None).class_log_prob(s)
         return replace(resolved, shift=np.where(np.isfinite(shift), shift, 0.0))
 
+    def reweighed(self, theta: Factors, class_log_prob: Array) -> tuple[Self, Factors]:
+        """The weight of log p(y) is for the rows' own shares, from which the scores shift to the given ones."""
+        model, moved = super().reweighed(theta, class_log_prob)
+        own = theta.class_log_prob - (0.0 if self.shift is None else self.shift)
+        with np.errstate(invalid="ignore"):
+            shift = class_log_prob - own
+        return replace(model, shift=np.where(np.isfinite(shift), shift, 0.0)), moved
+
     def _check_weights(self) -> None:
         if self.weights is None or set(self.experts()) <= set(self.weights):
             return
@@ -91,10 +100,7 @@ class Experts(Blocks, Weighable[Parts, Factors]):
 
     def log_joint(self, X: Encoded, theta: Factors) -> Array:
         first, weights = self._weights()
-        shift = 0.0 if self.shift is None else self.shift
-        with np.errstate(invalid="ignore"):
-            out = first * (theta.class_log_prob - shift) + shift
-        scores = np.tile(np.where(np.isfinite(theta.class_log_prob), out, -np.inf), (len(X), 1))
+        scores = np.tile(self._of_classes(first, theta), (len(X), 1))
         for (name, model), weight in zip(self._present(), weights, strict=True):
             known = theta.parts[name]
             if name in self.by_column:
@@ -104,6 +110,25 @@ class Experts(Blocks, Weighable[Parts, Factors]):
             else:  # what is asked for is told whether or not it counts
                 self._features().part(name).check_kinds(block(X, name).features)
         return scores
+
+    def _of_classes(self, weight: float, theta: Factors) -> Array:
+        """w_0 log p(y), shifted to given class probabilities (k,)."""
+        shift = 0.0 if self.shift is None else self.shift
+        with np.errstate(invalid="ignore"):
+            out = weight * (theta.class_log_prob - shift) + shift
+        return np.where(np.isfinite(theta.class_log_prob), out, -np.inf)
+
+    def terms(self, X: Encoded, theta: Factors) -> Terms:
+        """Those of all experts times their weights, added up by column."""
+        first, weights = self._weights()
+        found = Terms(self._of_classes(first, theta), (), np.zeros((len(X), len(theta.class_log_prob), 0)))
+        for (name, model), weight in zip(self._present(), weights, strict=True):
+            known = theta.parts[name]
+            if name in self.by_column:
+                found = found + self.terms_of(name, X, cast(Any, model).tempered(known, weight))
+            elif weight[0] != 0.0:
+                found = found + weight[0] * self.terms_of(name, X, known)
+        return found.gathered(self.columns())
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The score of each row for every class (n, k), by the parameters of all other rows."""

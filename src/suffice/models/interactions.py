@@ -12,7 +12,8 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders.pairs import PairFeatures
 from suffice.models import _kernels
-from suffice.models._base import Additive, Attempt, Classed, Removable
+from suffice.models._base import Attempt, Classed, Removable
+from suffice.models._explained import Additive
 from suffice.models._statistics import Statistics, rest
 from suffice.models._tables import by_feature, counted, moved
 from suffice.models.categorical import Counts, Tables

@@ -10,8 +10,10 @@ import numpy as np
 from suffice._domain import Encoded
 from suffice._labels import OneHot, dense
 from suffice._vector import Array
+from suffice.encoders.partitions import Partitions
 from suffice.encoders.trees import LeafFeatures
 from suffice.models import _kernels_without
+from suffice.models._explained import Terms
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import Categorical, Counts, Tables
 
@@ -31,6 +33,20 @@ class Leaves(Categorical):
         counts, total = self._smoothed(s)
         rows = features.marked(X), features.starts, dense(Y)
         return np.asarray(_kernels_without.leaves_without(*rows, counts, total, theta.log_probability))
+
+    def density_terms(self, X: Encoded, theta: Tables) -> Terms:
+        """By the change of log p(node | y) at every split on a row's way to its leaf, for the column that it is of.
+
+        log p(leaf | y) is the sum over the splits of log p(child | y) - log p(node | y), where p(node | y) is the sum
+        over the leaves below of p(leaf | y).
+        """
+        if not isinstance(self.encoder, Partitions) or self.encoder.trees is None:
+            raise ValueError(
+                "the splits of leaves are those of an encoder Partitions: give the model that made the rows"
+            )
+        leaves = cast(LeafFeatures, theta.domain.features).read(X)
+        base, values = self.encoder.trees.steps(leaves, theta.log_probability)
+        return Terms(base, self.encoder.keys, values)
 
     def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
         return ("",) * s.domain.width

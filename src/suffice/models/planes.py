@@ -14,6 +14,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Model, Read
+from suffice.models._explained import HALVES, Explained, Terms, keys_of
 from suffice.models._statistics import Statistics
 from suffice.models.full import FullGaussian
 from suffice.models.gaussian import check_range, left_out, spread_of
@@ -27,7 +28,7 @@ ROWS = 10.0  # that the prior of covariances counts where entries are missing: a
 
 
 @dataclass(frozen=True, eq=False)
-class TangentPlane(Model[Moments, Plane]):
+class TangentPlane(Model[Moments, Plane], Explained[Plane]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
     rule: Rule = fisher
@@ -121,6 +122,24 @@ class TangentPlane(Model[Moments, Plane]):
                     odds[rows] = self._without(s, has).log_odds(values[rows][:, has])
         return np.column_stack([np.zeros(len(odds)), odds])
 
+    def terms(self, X: Encoded, theta: Plane) -> Terms:
+        """coef_j (x_j - mean_j) in the log-odds of the second class, about the mean of all rows, half for each class.
+
+        Where entries are missing, those of the plane of the other columns.
+        """
+        values = np.asarray(theta.domain.features.read(X), dtype=float)
+        at = theta.origin if theta.source is None else _mean_of_all(self._behind(theta))
+        base, terms = np.zeros(len(values)), np.zeros(values.shape)
+        if complete(values):
+            base[:], terms[:] = theta.log_odds(at[None])[0], theta.coef * (values - at)
+        else:
+            s = self._behind(theta)
+            for rows, has in groups(np.isnan(values)):
+                plane = self._without(s, has) if len(has) < values.shape[1] else theta
+                base[rows] = plane.log_odds(at[None, has])[0]
+                terms[np.ix_(rows, has)] = plane.coef * (values[rows][:, has] - at[has])
+        return Terms(base[:, None] * HALVES, keys_of(self), terms[:, None, :] * HALVES[:, None])
+
     def _behind(self, theta: Plane) -> Statistics[Moments]:
         if theta.source is None:
             raise ValueError("rows with missing values need a plane that knows the moments it was taken from")
@@ -136,3 +155,9 @@ class TangentPlane(Model[Moments, Plane]):
             return self.rule(model.pencil(some))
         except AlikeError:
             return constant(some)
+
+
+def _mean_of_all(s: Statistics[Moments]) -> Array:
+    """The mean of all rows (d,)."""
+    total = s.sums.total()
+    return np.asarray(total.mean()[0] + total.origin[0])

@@ -16,6 +16,7 @@ from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array, inner
 from suffice.data import Memory
 from suffice.models import Additive, Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
+from suffice.testing._answers import LAWS as ANSWERS
 from suffice.testing._trial import Trial, copied, counted, draw
 
 MANY = 1e9  # so many times the rows, and a prior's are as good as none
@@ -367,4 +368,5 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Removable, leaving_a_row_out_is_not_having_it),
     (Additive, terms_add_up),
     (Removable, weights_in_all_classes_are_taken_out),
+    *ANSWERS,
 ]
