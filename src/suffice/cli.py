@@ -16,10 +16,11 @@ import suffice
 from suffice.report.console import check_writable, err, out, stop
 from suffice.report.contest import Contest
 from suffice.report.methods import METHODS, chosen
-from suffice.report.own import TableError, read_table
+from suffice.report.own import read_table
 from suffice.report.own_page import compare_page
 from suffice.report.page import write
 from suffice.report.verdict import Comparison
+from suffice.tables import Reading, TableError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Classifiers learned from sufficient statistics.")
 
@@ -57,7 +58,7 @@ def compare(
     check_writable(page, results)
     try:
         names = chosen(tuple(methods.split(",")) if methods else None)
-        contest = Contest(read_table(table, target, tuple(drop or ())), names, folds, seed)
+        contest = Contest(read_table(table, target, Reading(drop=tuple(drop or ()))), names, folds, seed)
     except TableError as error:
         raise stop(str(error)) from None
     _describe(contest)

@@ -99,7 +99,7 @@ def test_processes_do_not_matter(table):
         ("a,y\n1,u\n2,v\n", ("--target", "y", "--drop", "y"), "both the --target and to be dropped"),
         ("a,y\n1,u\n2,v\n", ("--target", "Y"), "there is no column 'Y'. Did you mean 'y'?"),
         ("a,y\n1,u\n2,v\n", ("--target", "y", "--report", "/proc/none/page.html"), "cannot be written"),
-        ("a,y\n1,\xe9\n2,v\n".encode("latin-1"), ("--target", "y"), "is not UTF-8"),
+        (b"a,y\n1,\0\n2,v\n", ("--target", "y"), "line 2 has a NUL byte"),
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path, content, words, message):

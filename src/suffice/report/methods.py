@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import suffice
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.report.dataset import Dataset
-from suffice.report.own import TableError, nearest
+from suffice.tables import TableError, nearest
 
 CHANCE = "most frequent class"
 

@@ -1,0 +1,22 @@
+"""Tables as files: CSV, TSV, Parquet and Arrow, with a sentence for everything that had to be decided."""
+
+from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, listed, nearest
+from suffice.tables._read import read
+from suffice.tables._target import check_target, classes, labelled, useful
+from suffice.tables._values import kind_of
+
+__all__ = [
+    "MISSING",
+    "Reading",
+    "Sheet",
+    "TableError",
+    "check_columns",
+    "check_target",
+    "classes",
+    "kind_of",
+    "labelled",
+    "listed",
+    "nearest",
+    "read",
+    "useful",
+]
