@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._leaving import Leaving
 from suffice._vector import Array
+from suffice.files import Savable
 
 
-class Learned(Leaving):
+class Learned(Savable, Leaving):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

@@ -108,6 +108,8 @@ class TabularClassifier(ExpertClassifier):
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
+    _silent: dict[int, str]  # why columns take no part, by number
+
     def __init__(
         self,
         columns: Any = None,

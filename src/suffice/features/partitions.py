@@ -26,9 +26,10 @@ from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.encoders.table import BINS, Table
 from suffice.encoders.trees import Trees
+from suffice.files import Savable
 
 
-class Partitions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random trees, of which each is a column: the number of the leaf that a row comes to.
 
         h_t(row) <= limit_t:   the rows that tree t was grown on, at most `max_rows` and at most half of all
