@@ -13,6 +13,8 @@ from rich.table import Column
 from rich.table import Table as Grid
 
 import suffice
+from suffice.commands import change, evaluate, fit, inspect, merge, predict
+from suffice.commands._guard import Commands, register
 from suffice.report.console import check_writable, err, out, stop
 from suffice.report.contest import Contest
 from suffice.report.methods import METHODS, chosen
@@ -22,7 +24,20 @@ from suffice.report.page import write
 from suffice.report.verdict import Comparison
 from suffice.tables import Reading, TableError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Classifiers learned from sufficient statistics.")
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Classifiers learned from sufficient statistics.",
+)
+register(app, fit.fit, fit.EXAMPLES)
+register(app, predict.predict, predict.EXAMPLES)
+register(app, evaluate.evaluate, evaluate.EXAMPLES)
+register(app, inspect.inspect, inspect.EXAMPLES)
+register(app, merge.merge, merge.EXAMPLES)
+for name, lines in change.EXAMPLES.items():
+    register(app, getattr(change, name), lines)
 
 
 def _version(asked: bool) -> None:

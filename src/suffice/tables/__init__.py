@@ -3,14 +3,21 @@
 from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, listed, nearest
 from suffice.tables._read import read
 from suffice.tables._target import check_target, classes, labelled, useful
-from suffice.tables._values import kind_of
+from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, kind_of
+from suffice.tables._write import check_suffix, write, write_text
 
 __all__ = [
+    "BOOLEAN",
     "MISSING",
+    "MOMENT",
+    "NUMBER",
+    "PLURAL",
+    "TEXT",
     "Reading",
     "Sheet",
     "TableError",
     "check_columns",
+    "check_suffix",
     "check_target",
     "classes",
     "kind_of",
@@ -19,4 +26,6 @@ __all__ = [
     "nearest",
     "read",
     "useful",
+    "write",
+    "write_text",
 ]

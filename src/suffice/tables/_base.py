@@ -55,11 +55,15 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table that was read: its file, its columns, and a sentence for everything that had to be decided."""
+    """A table that was read: its file, its columns, and a sentence for everything that had to be decided.
+
+    Where columns are read as a model has learned them, `found` has them as they are in the file.
+    """
 
     path: str
     table: pa.Table
     notes: tuple[str, ...] = ()
+    found: pa.Table | None = None
 
 
 def nearest(name: str, names: Iterable[object]) -> str:

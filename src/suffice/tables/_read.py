@@ -69,15 +69,16 @@ def _typed(path: str, data: bytes, reader: Any) -> tuple[Sheet, Where]:
 
 def _cleaned(sheet: Sheet, how: Reading, learned: Mapping[str, str], typed: bool, where: Where) -> Sheet:
     """Every column as it is to be used."""
-    columns, notes, trimmed = {}, list(sheet.notes), []
+    columns, as_found, notes, trimmed = {}, {}, list(sheet.notes), []
     for name in sheet.table.column_names:
         column = plain(sheet.table[name])
         if name in how.categorical:
             column = column.cast(pa.string())
         column, said, spaces = found(name, column, how, typed or learned.get(name) == TEXT, where)
+        as_found[name] = column
         columns[name] = as_learned(name, column, learned[name], where) if name in learned else column
         notes.extend(said)
         trimmed += [repr(name)] * spaces
     if trimmed:
         notes.append(f"spaces around the values of {listed(trimmed, 4)} are left out")
-    return replace(sheet, table=pa.table(columns), notes=tuple(notes))
+    return replace(sheet, table=pa.table(columns), notes=tuple(notes), found=pa.table(as_found))

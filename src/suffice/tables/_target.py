@@ -61,7 +61,7 @@ def classes(sheet: Sheet, target: str) -> Sheet:
 
 def useful(sheet: Sheet, target: str) -> Sheet:
     """The columns that can say something about a row that was never seen."""
-    table, notes = sheet.table, []
+    table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:
         why = None if name == target else _useless(table[name], name)
         if why:
@@ -69,7 +69,7 @@ def useful(sheet: Sheet, target: str) -> Sheet:
             table = table.drop_columns([name])
     if table.num_columns == 1:
         raise TableError("; ".join([f"besides {target!r} there is no column to learn from", *notes]))
-    return replace(sheet, table=table, notes=(*sheet.notes, *notes))
+    return replace(sheet, table=table, notes=tuple(notes))
 
 
 def _useless(column: pa.ChunkedArray, name: str) -> str | None:

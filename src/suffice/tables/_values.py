@@ -21,6 +21,14 @@ TYPES = {
     SPAN: pa.duration("us"),
 }
 WORDS = {NUMBER: "number", BOOLEAN: "truth value", MOMENT: "date", TIME: "time", SPAN: "span of time"}
+PLURAL = {
+    NUMBER: "numbers",
+    TEXT: "text",
+    BOOLEAN: "truth values",
+    MOMENT: "dates",
+    TIME: "times",
+    SPAN: "spans of time",
+}
 COMMA = r"^[-+]?\d+,\d+([eE][-+]?\d+)?$"
 WHOLE = r"^[-+]?\d+$"
 NEARLY = 0.9  # of the values are numbers: the others are worth a sentence
