@@ -101,6 +101,25 @@ def test_a_column_too_few_or_of_another_kind(model, call):
     call("predict", "m.suffice", "old.csv", "--na", "old")
 
 
+def test_a_column_that_says_nothing_need_not_be_there(files, call):
+    table = shop(160, number=pa.array(range(160)), same=pa.array(["x"] * 160))
+    pcsv.write_csv(table, "wide.csv")
+    said = call("fit", "wide.csv", "--target", "back", "--out", "m.suffice")
+    assert "columns that say nothing: 'number' (left out" in said
+    call("predict", "m.suffice", "new.csv")
+    call("evaluate", "m.suffice", "new.csv")
+    assert "no column 'number', 'same', which the model has learned from" in call(
+        "update", "m.suffice", "new.csv", code=2
+    )
+
+
+def test_a_model_that_is_no_better_than_chance_is_written_and_said_to_be_so(tmp_path, call):
+    rows = "".join(f"{i},1,{i % 2}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text(f"id,x,y\n{rows}")
+    assert "no column tells rows apart" in call("fit", "t.csv", "--target", "y", "--out", "m.suffice", code=1)
+    assert (tmp_path / "m.suffice").exists()
+
+
 def test_separators_and_decimal_commas_of_new_rows_are_noticed(model, call):
     plain = call("predict", "m.suffice", "new.csv")
     text = (model.parent / "new.csv").read_text().replace('"', "").replace(",", ";").replace(".", ",")

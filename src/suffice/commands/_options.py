@@ -9,6 +9,16 @@ import typer
 
 PANEL = "How the table is read"
 
+
+def separator_of(given: str | None) -> str | None:
+    """A separator as a shell can give it.
+
+    >>> separator_of("tab") == separator_of(chr(92) + "t") == chr(9)
+    True
+    """
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(given or "", given)
+
+
 ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` writes it.")]
 TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, also as .gz.")]
 Target = Annotated[str | None, typer.Option("--target", help="The column that holds the classes.")]
@@ -27,7 +37,10 @@ Decimal = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        "--separator", rich_help_panel=PANEL, help="What stands between values. Default: , ; tab or | is noticed."
+        "--separator",
+        callback=separator_of,
+        rich_help_panel=PANEL,
+        help="What stands between values, also tab or space by its name. Default: , ; tab or | is noticed.",
     ),
 ]
 Categorical = Annotated[
@@ -42,12 +55,3 @@ Instead = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where the model is written, instead of in its own place.")
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if there is one.")]
-
-
-def separator_of(given: str | None) -> str | None:
-    """A separator as a shell can give it.
-
-    >>> separator_of("tab") == separator_of(chr(92) + "t") == chr(9)
-    True
-    """
-    return {"tab": "\t", "\\t": "\t", "space": " "}.get(given or "", given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from suffice.commands._store import Stored
 from suffice.tables import (
     BOOLEAN,
     TEXT,
+    TYPES,
     Reading,
     Sheet,
     TableError,
@@ -42,10 +44,12 @@ def rows_for(
     target: str | None = None,
     labels: bool = True,
     keep: Collection[str] = (),
+    learn: bool = False,
 ) -> Rows:
     """The rows of a file as a model takes them.
 
-    Another order of columns does not matter; a column too many is left out with a note, one too few is an error.
+    Another order of columns does not matter; a column too many is left out with a note, one too few is an error, unless
+    the model has found that it says nothing, and the rows are only to be predicted.
     """
     about = stored.about
     target = target or about.target
@@ -54,6 +58,7 @@ def rows_for(
     sheet = read(path, how, {**about.columns, **dict.fromkeys(others, TEXT)})
     if labels:
         target = check_target(sheet, target)
+    sheet = _without_need(sheet, stored, set() if learn else _silent(stored.model))
     _check_columns(sheet, list(about.columns))
     sheet = labelled(sheet, target) if labels and target is not None else sheet
     X = sheet.table.select(list(about.columns))
@@ -65,6 +70,19 @@ def rows_for(
     notes += unseen(stored.model, X)
     y = _like(sheet.table[target], stored.model.classes_, sheet) if labels and target is not None else None
     return Rows(X, y, sheet.table if sheet.found is None else sheet.found, notes)
+
+
+def _silent(model: Any) -> set[str]:
+    """The columns that a model leaves out by itself."""
+    return {name for name, one in getattr(model, "columns_", {}).items() if one.note.startswith("left out")}
+
+
+def _without_need(sheet: Sheet, stored: Stored, silent: set[str]) -> Sheet:
+    """A table with the columns that need not be there, all values missing."""
+    table = sheet.table
+    for name in silent.difference(table.column_names):
+        table = table.append_column(name, pa.nulls(table.num_rows, TYPES[stored.about.columns[name]]))
+    return replace(sheet, table=table)
 
 
 def _check_columns(sheet: Sheet, names: list[str]) -> None:

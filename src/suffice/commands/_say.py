@@ -62,13 +62,13 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def noting() -> Iterator[None]:
+def noting() -> Iterator[list[warnings.WarningMessage]]:
     """Warnings of the library as notes, at the end; `note_stale` has its own words for one of them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for other in (DeprecationWarning, StaleWarning):
             warnings.simplefilter("ignore", other)
-        yield
+        yield caught
     note(" ".join(str(one.message).split()) for one in caught)
 
 

@@ -100,7 +100,7 @@ def _change(
         method = getattr(stored.model, change.method)
     except AttributeError as error:
         raise TableError(f"{path} cannot do this: {error}") from None
-    rows = rows_for(stored, table, stored.about.reading(na, decimal, options.separator_of(separator)), target)
+    rows = rows_for(stored, table, stored.about.reading(na, decimal, separator), target, learn=True)
     note(rows.notes)
     n = counted(rows.X.num_rows, "row")
     with noting(), working(f"{change.doing} {n}"):

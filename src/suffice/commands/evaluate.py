@@ -40,7 +40,7 @@ def evaluate(
     """
     stored = load(model)
     with working(f"reading {table}"):
-        rows = rows_for(stored, table, stored.about.reading(na, decimal, options.separator_of(separator)), target)
+        rows = rows_for(stored, table, stored.about.reading(na, decimal, separator), target)
     note(rows.notes)
     classes, truth = stored.model.classes_, np.asarray(rows.y)
     new = ~np.isin(truth, classes)

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
+from suffice._notice import PoorFitWarning
 from suffice._vector import Array
 from suffice.commands import _options as options
 from suffice.commands._choose import Choice, choose
@@ -50,22 +51,24 @@ def fit(
 
     Numbers, dates, text and missing values are taken as they are. The default model, tabular, is the most exact;
     additive and nb can be read. With auto, all that suit the table are compared by cross-validation, and the one of
-    least log loss is taken. An existing file is kept unless --force is given.
+    least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
+    better than always saying the most frequent class.
     """
     new_file(out, force)
-    how = Reading(
-        tuple(na or ()), decimal, options.separator_of(separator), tuple(categorical or ()), tuple(drop or ())
-    )
-    if like is not None:
-        stored = _fit_like(load(like), table, target, how)
-    else:
-        if model != AUTO:
-            kind_named(model)
-        with working(f"reading {table}"):
-            sheet, target = _labelled(table, target, how)
-        stored = _fit(sheet, target, model, how, seed, max_time)
+    how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
+    with noting() as caught:
+        if like is not None:
+            stored = _fit_like(load(like), table, target, how)
+        else:
+            if model != AUTO:
+                kind_named(model)
+            with working(f"reading {table}"):
+                sheet, target = _labelled(table, target, how)
+            stored = _fit(sheet, target, model, how, seed, max_time)
     keep(stored, out)
     say(f"model: {out}")
+    if any(issubclass(one.category, PoorFitWarning) for one in caught):
+        raise typer.Exit(1)
 
 
 def new_file(out: Path, force: bool) -> None:
@@ -103,7 +106,7 @@ def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Sto
     if how.categorical:
         raise TableError("--like reads columns as its model does: leave --categorical out")
     how = replace(about.reading(list(how.na), how.decimal, how.separator), drop=how.drop)
-    rows = rows_for(replace(first, about=about), path, how)
+    rows = rows_for(replace(first, about=about), path, how, learn=True)
     note(rows.notes)
     estimator = clone(first.model)
     if hasattr(first.model, "encoder_"):
@@ -114,7 +117,7 @@ def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Sto
 
 
 def _learn(estimator: Any, X: Any, y: Array) -> None:
-    with noting(), working(f"learning from {counted(len(y), 'row')}"):
+    with working(f"learning from {counted(len(y), 'row')}"):
         estimator.fit(X, y)
 
 

@@ -58,7 +58,7 @@ def predict(
     stored = load(model)
     if explain and not hasattr(stored.model, "contributions"):
         raise TableError(f"a {type(stored.model).__name__} cannot say what each column adds: leave --explain out")
-    how = stored.about.reading(na, decimal, options.separator_of(separator))
+    how = stored.about.reading(na, decimal, separator)
     with working(f"reading {table}"):
         rows = rows_for(stored, table, how, labels=False, keep=keep or ())
     note(rows.notes)

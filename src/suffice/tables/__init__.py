@@ -3,7 +3,7 @@
 from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, listed, nearest
 from suffice.tables._read import read
 from suffice.tables._target import check_target, classes, labelled, useful
-from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, kind_of
+from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, TYPES, kind_of
 from suffice.tables._write import check_suffix, write, write_text
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "NUMBER",
     "PLURAL",
     "TEXT",
+    "TYPES",
     "Reading",
     "Sheet",
     "TableError",
