@@ -146,7 +146,7 @@ def test_reasons(files, call):
     for i, row in enumerate(predicted(files / "out.csv")[:5]):
         side = 1 if row["prediction"] == "yes" else -1
         j = int(np.abs(found.values[i]).argmax())
-        name = " x ".join(found.names[j]) if isinstance(found.names[j], tuple) else found.names[j]
+        name = " & ".join(found.names[j]) if isinstance(found.names[j], tuple) else found.names[j]
         assert row["because"].startswith(f"{name} {side * found.values[i, j]:+.2f}")
 
 

@@ -2,7 +2,6 @@
 
 import datetime
 import inspect
-import os
 
 import numpy as np
 import pandas as pd
@@ -218,7 +217,7 @@ def test_what_is_not_ours_is_refused_by_name(model, words, tmp_path):
     model = clone(model).fit(X, y)
     with pytest.raises(ModelFileError, match=words):
         suffice.save(model, tmp_path / "m.suffice")
-    assert not os.listdir(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_was_not_fitted_is_refused(tmp_path):

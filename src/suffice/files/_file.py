@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import warnings
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -20,9 +22,11 @@ from suffice.files._archive import DOCUMENT
 from suffice.files._arrays import from_bytes, to_bytes
 from suffice.files._error import ModelFileError
 from suffice.files._read import Reader
+from suffice.files._sound import check_all
 from suffice.files._write import HUGE, Writer
 
 FORMAT = (1, 0)  # files of another first number cannot be read; the second rises when something is added
+ROUNDING = 1e-6  # of a sum of probabilities
 KEYS = {"format", "library", "arrays", "objects", "model"}
 NOTES = "notes"  # which a file may have besides
 
@@ -132,11 +136,28 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     model = reader.value(document["model"])
     if not isinstance(model, BaseEstimator):
         raise ModelFileError("it holds no estimator")
+    check_all(reader.objects)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for one in _steps(model):
             check_is_fitted(one)
+            _try(one)
     return Loaded(model, notes, str(document["library"])), notices
+
+
+def _try(model: Any) -> None:
+    """Ask a model about a row of zeros, or of nothing but missing entries: what fits together has an answer."""
+    if getattr(model, "_learned", model) is None:  # parameters are still to come
+        return
+    one, d = copy.copy(model), model.n_features_in_  # which may note that it was asked
+    ask = getattr(one, "predict_proba", None) or one.transform
+    try:
+        out = ask(np.zeros((1, d)))
+    except (TypeError, ValueError):
+        out = ask(np.full((1, d), np.nan, dtype=object))
+    k = len(model.classes_) if hasattr(model, "predict_proba") else out.shape[1]
+    if out.shape != (1, k) or (hasattr(model, "predict_proba") and not abs(out.sum() - 1.0) < ROUNDING):
+        raise ModelFileError("what it says of a row are no probabilities of its classes")
 
 
 def _member(i: int) -> str:

@@ -13,7 +13,7 @@ from suffice.files._arrays import KINDS
 from suffice.files._error import ModelFileError
 from suffice.files._hints import attributes, declared, is_estimator, parameters, suits
 from suffice.files._registry import FUNCTIONS, classes, warning_classes
-from suffice.files._shapes import check_object
+from suffice.files._sound import check_object
 from suffice.files._write import MOMENTS
 
 DEEP = 32  # lists in lists
