@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.csv as pcsv
 import pytest
 
 import suffice
+from suffice.cli import app
 from suffice.commands._choose import choose
 
 from .conftest import shop
@@ -229,3 +232,11 @@ def test_classes_of_one_row_are_no_part_of_a_choice():
     assert found.rows == 28
     alone = choose(table.drop_columns(["back"]).slice(0, 2), np.array(["a", "b"]), {}, 0, 0.0, lambda _: None)
     assert alone.best is None
+
+
+def test_the_page_on_the_command_line_has_commands_as_they_are(call):
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    typed = [line.removeprefix("$ suffice ") for line in page.read_text().splitlines() if line.startswith("$ suffice ")]
+    assert {line.split()[0] for line in typed} >= {command.callback.__name__ for command in app.registered_commands}
+    for line in typed:
+        call(*line.partition(" |")[0].split(), "--help")  # an option that does not exist is an error even then

@@ -26,20 +26,20 @@ MODELS = {
     "tabular": Kind(
         lambda columns, seed: suffice.TabularClassifier(columns=columns or None, random_state=seed),
         True,
-        "tables, trees and a normal density, weighed",
+        "tables, trees, densities",
     ),
     "additive": Kind(
-        lambda columns, _: suffice.AdditiveTables(columns=columns or None), True, "shapes of columns and pairs, to read"
+        lambda columns, _: suffice.AdditiveTables(columns=columns or None), True, "shapes that can be read"
     ),
     "nb": Kind(lambda columns, _: suffice.NaiveBayes(columns=columns or None), True, "naive Bayes"),
     "nb-calibrated": Kind(
         lambda columns, _: suffice.NaiveBayes(columns=columns or None, learner=RiskCalibration()),
         True,
-        "naive Bayes, calibrated to the error",
+        "calibrated naive Bayes",
     ),
-    "gaussian-nb": Kind(lambda *_: suffice.GaussianNB(), False, "naive Bayes, normal columns"),
-    "lda": Kind(lambda *_: suffice.LinearDiscriminantAnalysis(), False, "linear discriminant analysis"),
-    "qda": Kind(lambda *_: suffice.QuadraticDiscriminantAnalysis(), False, "quadratic discriminant analysis"),
+    "gaussian-nb": Kind(lambda *_: suffice.GaussianNB(), False, "normal naive Bayes"),
+    "lda": Kind(lambda *_: suffice.LinearDiscriminantAnalysis(), False, "linear discriminant"),
+    "qda": Kind(lambda *_: suffice.QuadraticDiscriminantAnalysis(), False, "quadratic discriminant"),
     "logistic": Kind(lambda *_: suffice.LogisticRegression(), False, "logistic regression"),
 }
 

@@ -62,7 +62,7 @@ def rows_for(
     _check_columns(sheet, list(about.columns))
     sheet = labelled(sheet, target) if labels and target is not None else sheet
     X = sheet.table.select(list(about.columns))
-    known = {*about.columns, *keep, target}
+    known = {*about.columns, *about.ignored, *keep, target}
     more = [name for name in sheet.table.column_names if name not in known]
     notes = list(sheet.notes)
     if more:

@@ -20,6 +20,7 @@ class About:
 
     target: str | None = None
     columns: dict[str, str] = field(default_factory=dict)  # what each was read as, in the order of the model
+    ignored: list[str] = field(default_factory=list)  # columns that were there and are no part of the model
     na: list[str] = field(default_factory=list)
     decimal: str | None = None
     kind: str | None = None  # by which name it was asked for

@@ -105,9 +105,9 @@ def _change(
     n = counted(rows.X.num_rows, "row")
     with noting(), working(f"{change.doing} {n}"):
         method(rows.X, rows.y)
+    note_stale(stored.model)  # which takes parameters from the sums, so that they are saved
     about = stored.about.then(f"{change.did} {n} of {Path(table).name}")
     about = replace(about, target=about.target or target)
     keep(replace(stored, about=about), out or path)
     say(f"{change.did} {n}; {type(stored.model).__name__} of {counted(round(stored.model.class_count_.sum()), 'row')}")
-    note_stale(stored.model)
     say(f"model: {out or path}")

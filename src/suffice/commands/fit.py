@@ -49,7 +49,7 @@ def fit(
 ) -> None:
     """Learn a model from a table, and write it to a file.
 
-    Numbers, dates, text and missing values are taken as they are. The default model, tabular, is the most exact;
+    Numbers, dates, text and missing values are taken as they are. The default model, tabular, suits most tables;
     additive and nb can be read. With auto, all that suit the table are compared by cross-validation, and the one of
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
     better than always saying the most frequent class.
@@ -91,12 +91,14 @@ def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, max_time
     y = labels_of(sheet.table[target])
     if name == AUTO:
         name = _chosen(columns_for(MODELS["tabular"], sheet, target), target, y, how, seed, max_time)
+    there = sheet.table.column_names
     sheet = columns_for(MODELS[name], sheet, target)
     note(sheet.notes)
     columns = given_columns(how.categorical, sheet)
     estimator = MODELS[name].make(columns, seed)
     _learn(estimator, sheet.table.drop_columns([target]), y)
-    about = About(target, kinds_of(sheet, target), list(how.na), how.decimal, name)
+    ignored = [*how.drop, *(column for column in there if column not in sheet.table.column_names)]
+    about = About(target, kinds_of(sheet, target), ignored, list(how.na), how.decimal, name)
     return _described(Stored(estimator, about), sheet.path, len(y))
 
 

@@ -43,6 +43,8 @@ def _lines(stored: Stored) -> list[tuple[str, str]]:
         lines.append(("stale", "yes: `suffice recalibrate` learns weights anew" if stale else "no"))
     can = [name for name in ("merge", "update", "forget") if hasattr(model, NEEDS[name])]
     lines.append(("adds up", ", ".join(can) if can else "no: fit anew"))
+    if about.ignored:
+        lines.append(("left out", ", ".join(about.ignored)))
     if about.na:
         lines.append(("missing", f"also {', '.join(about.na)}"))
     if about.decimal:

@@ -42,10 +42,10 @@ def merge(
         both = first
         for path, other in zip(models[1:], others, strict=True):
             both = _merged(both, other, f"{models[0]} and {path}")
+    note_stale(both.model)  # which takes parameters from the sums, so that they are saved
     history = [f"merged ({'; '.join(one.about.history) or 'saved in Python'})" for one in (first, *others)]
     keep(replace(both, about=replace(both.about, history=history)), out)
     say(f"{type(both.model).__name__} of {counted(int(both.model.class_count_.sum()), 'row')}")
-    note_stale(both.model)
     say(f"model: {out}")
 
 
