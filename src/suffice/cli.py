@@ -36,8 +36,8 @@ register(app, predict.predict, predict.EXAMPLES)
 register(app, evaluate.evaluate, evaluate.EXAMPLES)
 register(app, inspect.inspect, inspect.EXAMPLES)
 register(app, merge.merge, merge.EXAMPLES)
-for name, lines in change.EXAMPLES.items():
-    register(app, getattr(change, name), lines)
+for one in change.CHANGES:
+    register(app, change.command(one), [one.example])
 
 
 def _version(asked: bool) -> None:

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from suffice.tables import MISSING, Reading, TableError, read
 
@@ -147,6 +149,8 @@ def test_columns_are_read_as_they_were_learned(tmp_path):
     [
         (b"", {}, "t.csv is empty"),
         (b" \n\n", {}, "t.csv is empty"),
+        (b"\xef\xbb\xbf", {}, "t.csv is empty"),
+        (b"\xff\xfe", {}, "t.csv is empty"),
         (b"a,b\n", {}, "t.csv has a header and no rows"),
         (b"a,b\n1,2\n3\n", {}, "cannot be read as a table: line 3 has 1 value and the header 2 names: '3'"),
         (b'a,b\n1,"2\n3"\n\n4,5,6\n', {}, "line 5 has 3 values and the header 2 names: '4,5,6'"),
@@ -200,3 +204,45 @@ def test_a_first_line_that_is_a_row(tmp_path):
     said = "line 1: '5.1, 3.5, setosa' looks like a row, not like names of columns"
     assert said in notes(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n")[0]
     assert not notes(tmp_path, "0,1,label\n4.9,3.0,setosa\n")  # as a data frame calls columns that have no names
+
+
+PIECES = (
+    "a",
+    "b",
+    "1",
+    "2.5",
+    "1,5",
+    ",",
+    ";",
+    "\t",
+    "\n",
+    "\r",
+    '"',
+    "?",
+    "NA",
+    " ",
+    "é",
+    "inf",
+    "2024-01-01",
+    "true",
+    "\0",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+    st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]),
+    st.binary(max_size=3),
+    st.sampled_from([None, {"a": "number", "b": "text"}, {"b": "moment"}]),
+)
+def test_anything_is_a_table_or_refused_in_words(tmp_path_factory, text, encoding, end, learned):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(text.encode(encoding) + end)
+    try:
+        found = read(str(path), learned=learned).table
+    except TableError as error:
+        assert str(error)
+    else:
+        assert found.num_rows > 0
+        assert len(set(found.column_names)) == found.num_columns

@@ -52,7 +52,7 @@ def rows_for(
     the model has found that it says nothing, and the rows are only to be predicted.
     """
     about = stored.about
-    target = target or about.target
+    how, target = about.reading(how), target or about.target
     as_text = [target] if target is not None and stored.model.classes_.dtype.kind not in "biu" else []
     others = [name for name in (*as_text, *keep) if name not in about.columns]
     sheet = read(path, how, {**about.columns, **dict.fromkeys(others, TEXT)})

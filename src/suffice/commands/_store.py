@@ -30,9 +30,9 @@ class About:
         """The same, after something more was done."""
         return replace(self, history=[*self.history, did])
 
-    def reading(self, na: list[str] | None, decimal: str | None, separator: str | None) -> Reading:
+    def reading(self, how: Reading) -> Reading:
         """How to read a table for this model: as that which it was learned from, unless told otherwise."""
-        return Reading((*self.na, *(na or ())), decimal or self.decimal, separator)
+        return replace(how, na=(*self.na, *how.na), decimal=how.decimal or self.decimal)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from suffice.commands._rows import rows_for
 from suffice.commands._say import counted, grid, note, noting, say, show, working
 from suffice.commands._store import load
 from suffice.report.measures import of_probabilities
+from suffice.tables import Reading
 
 WIDE = 8  # classes up to which the confusion matrix is shown
 NAMES = {
@@ -40,7 +41,7 @@ def evaluate(
     """
     stored = load(model)
     with working(f"reading {table}"):
-        rows = rows_for(stored, table, stored.about.reading(na, decimal, separator), target)
+        rows = rows_for(stored, table, Reading(tuple(na or ()), decimal, separator), target)
     note(rows.notes)
     classes, truth = stored.model.classes_, np.asarray(rows.y)
     new = ~np.isin(truth, classes)

@@ -107,7 +107,6 @@ def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Sto
     about = replace(first.about, target=target or first.about.target, history=[])
     if how.categorical:
         raise TableError("--like reads columns as its model does: leave --categorical out")
-    how = replace(about.reading(list(how.na), how.decimal, how.separator), drop=how.drop)
     rows = rows_for(replace(first, about=about), path, how, learn=True)
     note(rows.notes)
     estimator = clone(first.model)

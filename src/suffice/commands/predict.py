@@ -16,7 +16,7 @@ from suffice.commands._rows import Rows, rows_for
 from suffice.commands._say import counted, note, note_stale, noting, working
 from suffice.commands._store import load
 from suffice.report.console import check_writable
-from suffice.tables import TableError, check_columns, check_suffix, write, write_text
+from suffice.tables import Reading, TableError, check_columns, check_suffix, write, write_text
 
 REASONS = 3  # contributions that are shown
 BECAUSE = "because"
@@ -58,7 +58,7 @@ def predict(
     stored = load(model)
     if explain and not hasattr(stored.model, "contributions"):
         raise TableError(f"a {type(stored.model).__name__} cannot say what each column adds: leave --explain out")
-    how = stored.about.reading(na, decimal, separator)
+    how = Reading(tuple(na or ()), decimal, separator)
     with working(f"reading {table}"):
         rows = rows_for(stored, table, how, labels=False, keep=keep or ())
     note(rows.notes)

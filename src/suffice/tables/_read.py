@@ -44,6 +44,8 @@ def read(path: str, how: Reading | None = None, learned: Mapping[str, str] | Non
 def _text(path: str, data: bytes, how: Reading, learned: Mapping[str, str]) -> tuple[Sheet, Where]:
     """A text file, and how to name the place of a row."""
     data, notes = as_utf8(path, data)
+    if not data.strip():
+        raise TableError(f"{path} is empty")
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
     header: Header = header_of(path, data, how)
     as_text = (*how.categorical, *(name for name, kind in learned.items() if kind == TEXT))
@@ -56,6 +58,7 @@ def _typed(path: str, data: bytes, reader: Any) -> tuple[Sheet, Where]:
     """A file that says what its columns hold, and how to name the place of a row."""
     try:
         table = reader(data)
+        table.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from error
     names = table.column_names
@@ -73,7 +76,7 @@ def _cleaned(sheet: Sheet, how: Reading, learned: Mapping[str, str], typed: bool
     for name in sheet.table.column_names:
         column = plain(sheet.table[name])
         if name in how.categorical:
-            column = column.cast(pa.string())
+            column = as_learned(name, column, TEXT, where)
         column, said, spaces = found(name, column, how, typed or learned.get(name) == TEXT, where)
         as_found[name] = column
         columns[name] = as_learned(name, column, learned[name], where) if name in learned else column

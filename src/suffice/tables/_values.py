@@ -146,7 +146,7 @@ def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> p
         return column.cast(TYPES[kind], safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         if kind_of(column) != TEXT:
-            holds = f"{name!r} holds {column.type} values, but what was learned is a {WORDS[kind]}"
+            holds = f"{name!r} holds {column.type} values, but is to be read as {PLURAL[kind]}"
             raise TableError(f"{where(0)}: {holds}: convert the column") from error
         row, value = _first_strange(column, TYPES[kind])
         raise TableError(
