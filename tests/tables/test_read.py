@@ -180,6 +180,16 @@ def test_what_is_no_table_is_refused_with_its_place(tmp_path, content, how, mess
     assert str(tmp_path / "t.csv") in str(error.value) or "there is no column" in message
 
 
+def test_a_column_that_holds_several_values_in_one(tmp_path):
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(pa.table({"a": [1, 2], "b": [[1, 2], [3]]}), path)
+    said = r"t.parquet, row 1: 'b' holds list<.*> values, but is to be read as text: convert the column"
+    with pytest.raises(TableError, match=said):
+        read(path, Reading(categorical=("b",)))
+    with pytest.raises(TableError, match=said):
+        read(path, learned={"b": "text"})
+
+
 def test_what_is_no_file_is_refused(tmp_path):
     with pytest.raises(TableError, match="there is no file"):
         read(str(tmp_path / "none.csv"))
@@ -206,27 +216,7 @@ def test_a_first_line_that_is_a_row(tmp_path):
     assert not notes(tmp_path, "0,1,label\n4.9,3.0,setosa\n")  # as a data frame calls columns that have no names
 
 
-PIECES = (
-    "a",
-    "b",
-    "1",
-    "2.5",
-    "1,5",
-    ",",
-    ";",
-    "\t",
-    "\n",
-    "\r",
-    '"',
-    "?",
-    "NA",
-    " ",
-    "é",
-    "inf",
-    "2024-01-01",
-    "true",
-    "\0",
-)
+PIECES = (*'ab1,;\t\n\r"? é\0', "2.5", "1,5", "NA", "inf", "2024-01-01", "true")
 
 
 @settings(max_examples=150, deadline=None)
@@ -241,8 +231,7 @@ def test_anything_is_a_table_or_refused_in_words(tmp_path_factory, text, encodin
     path.write_bytes(text.encode(encoding) + end)
     try:
         found = read(str(path), learned=learned).table
-    except TableError as error:
-        assert str(error)
-    else:
-        assert found.num_rows > 0
-        assert len(set(found.column_names)) == found.num_columns
+    except TableError:
+        return
+    assert found.num_rows > 0
+    assert len(set(found.column_names)) == found.num_columns
