@@ -66,6 +66,8 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> Non
     ...     suffice.load(f"{folder}/m.suffice").predict([[6.0]])
     array(['high'], dtype='<U4')
     """
+    if not _is_model(model):
+        raise ModelFileError(f"only fitted estimators are saved, got {type(model).__name__}")
     for one in _steps(model):
         check_is_fitted(one)
     writer = Writer()
@@ -134,7 +136,7 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     for node in document["objects"]:
         reader.add(node)
     model = reader.value(document["model"])
-    if not isinstance(model, BaseEstimator):
+    if not _is_model(model):
         raise ModelFileError("it holds no estimator")
     check_all(reader.objects)
     with warnings.catch_warnings():
@@ -162,6 +164,11 @@ def _try(model: Any) -> None:
 
 def _member(i: int) -> str:
     return f"arrays/{i}.npy"
+
+
+def _is_model(model: Any) -> bool:
+    """Whether it is an estimator that learns from rows; learners and priors are settings of such."""
+    return isinstance(model, BaseEstimator) and hasattr(model, "fit")
 
 
 def _steps(model: Any) -> list[Any]:
@@ -232,3 +239,11 @@ class Savable:
             Where to, say "model.suffice". What stands there is replaced at once, or stays as it is.
         """
         save(self, path)
+
+    def to_sklearn(self) -> Any:
+        """An estimator of scikit-learn with the same probabilities, where there is one."""
+        raise TypeError(
+            f"{type(self).__name__} has no equal in scikit-learn: GaussianNB, CategoricalNB, MultinomialNB, "
+            "BernoulliNB, discriminant analysis, LogisticRegression and planes between two classes have one. "
+            "save() keeps any"
+        )

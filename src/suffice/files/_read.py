@@ -95,6 +95,8 @@ class Reader:
         if name == "objects":
             return self._objects(**parts)
         if name not in self._classes:
+            self._classes = classes(everything=True)
+        if name not in self._classes:
             raise ModelFileError(f"it holds a {str(name)[:80]!r}, which this version does not know")
         cls = self._classes[name]
         return self._estimator(cls, name, **parts) if is_estimator(cls) else self._record(cls, name, **parts)

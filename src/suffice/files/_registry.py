@@ -71,12 +71,12 @@ def _own() -> Iterator[type]:
             yield from (c for c in vars(module).values() if isinstance(c, type) and c.__module__ == name)
 
 
-def classes() -> dict[str, type]:
+def classes(everything: bool = False) -> dict[str, type]:
     """By its name in a file, each class of values and estimators; nothing else is ever made from a file.
 
-    A name in a file imports nothing: what is here does not depend on it.
+    What is not imported yet is left out, unless `everything` is asked for: no name in a file imports anything else.
     """
-    for name in LATER:
+    for name in LATER if everything else ():
         import_module(name)
     return {"sklearn.Pipeline": Pipeline} | {class_name(c): c for c in _own() if _storable(c)}
 
