@@ -20,12 +20,16 @@ class Heading(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip."""
+    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip.
+
+    `least` is what a smaller number is shown as being below.
+    """
 
     value: float | None
     digits: int = 3
     state: str = ""
     title: str = ""
+    least: float = 0.0
 
 
 def data_table(
@@ -97,7 +101,9 @@ def _cell(cell: object, edge: bool) -> Html:
         cell = Value(float(cell))
     if not isinstance(cell, Value):
         return tag("td", cell, class_="edge" if edge else None)
-    shown = "\u2013" if cell.value is None else number(cell.value, cell.digits)
+    shown = "\u2013" if cell.value is None else number(max(cell.value, cell.least), cell.digits)
+    if cell.value is not None and cell.value < cell.least:
+        shown = f"<{shown}"
     mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
     spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
     return tag(
