@@ -75,7 +75,7 @@ class Samples:
 
     def _hopeless(self, size: int) -> float:
         """Seconds for so many rows from which on two folds of all rows take more than all the time."""
-        return self.whole / 2 / (self.found.train(2) / size) ** FASTEST
+        return float(self.whole / 2 / (self.found.train(2) / size) ** FASTEST)
 
     def hear(self, task: Sample, result: Result | None) -> None:
         if result is None:

@@ -16,7 +16,7 @@ from suffice.report.contest import Contest, Findings
 from suffice.report.dataset import Dataset
 from suffice.report.methods import METHODS, Method
 from suffice.report.own import EMBEDDED, Read
-from suffice.report.page import Html, Value
+from suffice.report.page import Heading, Html, Value
 from suffice.report.verdict import Comparison
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
@@ -33,7 +33,13 @@ def the_table(read: Read) -> Html:
         kind = "categories" if data.categorical[j] else "numbers"
         share = 100 * missing[j] / len(data.y)
         rows.append([name, kind, Value(len(values), 0), span, Value(float(share), 1)])
-    heads = ["column", "holds", "different values", "range", "missing, %"]
+    heads: list[Heading | str] = [
+        "column",
+        Heading("holds", words=True),
+        "values",
+        Heading("range", words=True),
+        "missing, %",
+    ]
     labels, size = np.unique(data.y, return_counts=True)
     classes: list[list[object]] = [
         [str(c), Value(int(n), 0), Value(100 * n / len(data.y), 1)] for c, n in zip(labels, size, strict=True)
@@ -111,6 +117,8 @@ def program(method: Method, found: Findings, contest: Contest, asked: Asked) -> 
     steps.append(
         f"model = {_code(model)}" if method.prepare is None else f"model = make_pipeline(columns, {_code(model)})"
     )
+    if method.draws_categories and data.categorical.any():
+        steps.append("# categories are text here and were numbers there: trees that draw them differ a little")
     steps += [
         f"folds = StratifiedKFold({found.folds}, shuffle=True, random_state={contest.seed})",
         "print(1 - cross_val_score(model, X, y, cv=folds))",

@@ -158,7 +158,7 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
             page.scatter(
                 [Spot(line.method, getattr(line, part), 100 * line.error, colours[line.method]) for line in lines],
                 f"Rows wrong against seconds to {what}",
-                f"seconds to {what} one fold, logarithmic",
+                f"seconds to {what} one fold (log)",
                 "rows wrong, %",
                 end,
             ),
@@ -247,7 +247,7 @@ def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         {method: series[method] for method in order},
         title,
         "iteration",
-        "training log loss" + ", logarithmic" * steep,
+        "training log loss" + " (log)" * steep,
         log_y=steep,
         colours=colours,
     )

@@ -148,13 +148,14 @@ def _number(value: float | None, form: str) -> str:
 
 
 def left_out(found: Findings) -> list[str]:
-    """The methods that are not on all folds, or that failed, and why."""
+    """The methods that are not on all folds, or that failed, and why; those of one reason together."""
     failed = [f"{method} could not learn: {why}" for method, why in found.failures.items()]
-    return failed + [
-        f"{method}{':' if found.done(method) else ' left out:'} {why}{_sampled(found, method)}"
-        for method, why in found.skipped.items()
-        if method not in found.failures
-    ]
+    by_reason: dict[str, list[str]] = {}
+    for method, why in found.skipped.items():
+        if method not in found.failures:
+            begun = "" if found.done(method) else " left out"
+            by_reason.setdefault(f"{begun}: {why}{_sampled(found, method)}", []).append(method)
+    return failed + [f"{', '.join(methods)}{reason}" for reason, methods in by_reason.items()]
 
 
 def _sampled(found: Findings, method: str) -> str:

@@ -70,8 +70,8 @@ def curves_of(model: Any) -> dict[str, list[float]]:
 def calibration_error(points: Iterable[Sequence[float]]) -> float:
     """The mean gap between confidence and accuracy, sum_b n_b |confidence_b - accuracy_b| / n, over bins of rows.
 
-    >>> calibration_error([(3, 0.8, 1.0), (1, 0.6, 0.0)])
-    0.3
+    >>> calibration_error([(2, 0.75, 1.0), (2, 0.5, 0.0)])
+    0.375
     """
     points = list(points)
     return sum(n * abs(a - b) for n, a, b in points) / (sum(n for n, _, _ in points) or 1)

@@ -61,6 +61,7 @@ class Method:
     start: str = ""
     ours: bool = True
     told: Callable[[Dataset], dict[str, Any]] | None = None  # settings that say which columns are categories
+    draws_categories: bool = False  # whether it draws numbers by what categories are called
 
     def build(self, data: Dataset, seed: int) -> Any:
         """The classifier with all that it learns besides, for the columns of a table."""
@@ -150,7 +151,14 @@ def _methods() -> list[Method]:
         ),
         Method("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier(), ours=False),
         Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=RiskCalibration()), start="QDA"),
-        Method("TabularClassifier", "tables, trees and a normal density, weighed", _tabular, None, told=_kinds),
+        Method(
+            "TabularClassifier",
+            "tables, trees and a normal density, weighed",
+            _tabular,
+            None,
+            told=_kinds,
+            draws_categories=True,
+        ),
         Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
         Method(
             "gradient boosting",

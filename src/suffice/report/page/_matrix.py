@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suffice.report.page._html import Html, tag
-from suffice.report.page._table import Value, data_table
+from suffice.report.page._table import Heading, Value, data_table
 
 WIDE = 12  # classes up to which the whole matrix is shown
 PAIRS = 15  # that are shown instead
@@ -44,5 +44,5 @@ def _pairs(counts: Sequence[Sequence[int]], classes: Sequence[str], sizes: Seque
         [classes[i], classes[j], Value(n, 0), Value(100 * n / sizes[i], 1)]
         for n, i, j in sorted(found, key=lambda pair: (-pair[0], pair[1:]))[:PAIRS]
     ]
-    heads = ["true class", "taken for", "rows", "% of the class"]
+    heads: list[Heading | str] = ["true class", Heading("taken for", words=True), "rows", "% of the class"]
     return data_table(heads, rows, f"{caption}: the pairs of classes that are confused most", filtered=False)

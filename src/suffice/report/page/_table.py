@@ -12,11 +12,12 @@ MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}  # so that a state is 
 
 
 class Heading(NamedTuple):
-    """A column: its name, the group above it, if any, and a tooltip."""
+    """A column: its name, the group above it, if any, a tooltip, and whether it holds words instead of numbers."""
 
     name: str
     group: str = ""
     title: str = ""
+    words: bool = False
 
 
 class Value(NamedTuple):
@@ -84,9 +85,8 @@ def _head(head: Heading, edge: bool, at: int) -> Html:
     label = f"{head.group}, {head.name}" if head.group else None
     button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
     sort = {"aria_sort": "none"} if head.name else {}  # a column without a name is not for sorting
-    return tag(
-        "th", button if head.name else "", scope="col", **sort, class_="edge" if edge else "name" if at == 0 else None
-    )
+    kind = "edge" if edge else "name" if at == 0 else "words" if head.words else None
+    return tag("th", button if head.name else "", scope="col", **sort, class_=kind)
 
 
 def _row(row: Sequence[object], edges: Sequence[bool]) -> Html:
