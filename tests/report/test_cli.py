@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from suffice import __version__
 from suffice.cli import app
+from suffice.report.methods import METHODS
 
 FEW = "GaussianNB,LDA + RC,logistic regression"
 
@@ -72,6 +73,23 @@ def test_processes_do_not_matter(table):
     words = ("compare", table, "--target", "label", "--methods", FEW, "--folds", 3)
     one, two = (call(*words, "--jobs", jobs) for jobs in (1, 2))
     assert one.split("- ")[-4:] == two.split("- ")[-4:]
+
+
+def test_a_sample_of_the_rows(table):
+    words = ("compare", table, "--target", "label", "--methods", "LDA", "--folds", 3, "--sample")
+    said = call(*words, 60)
+    assert "60 rows, 3 columns" in said
+    assert "2 classes: bad: 25, good: 35" in said
+    assert "a sample of 60 of 120 rows (seed 0)" in said
+    assert "120 rows" in call(*words, 500)
+
+
+def test_methods_are_explained():
+    said = call("compare", "--methods", "help")
+    for method in METHODS.values():
+        assert method.name in said
+        assert method.about in said
+    assert "which table?" in call("compare", code=2)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +172,8 @@ def test_methods_that_lose_to_chance_do_not_win(tmp_path, rng):
     )
     assert "wins" not in said
     assert "share the lead" not in said
+    assert "decision tree *" in said
+    assert "* more rows wrong than by always taking the most frequent class" in said
 
 
 def test_version():

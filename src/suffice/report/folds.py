@@ -31,8 +31,20 @@ class Folds:
         """Folds of all runs."""
         return self.n * self.runs
 
+    def numbers(self, y: Array, run: int = 0) -> Array:
+        """The fold of every row (n,)."""
+        number = np.empty(len(y), dtype=np.int16)
+        folds = StratifiedKFold(self.n, shuffle=True, random_state=self.seed + run)
+        for at, (_, test) in enumerate(folds.split(np.zeros((len(y), 1)), y)):
+            number[test] = at
+        return number
+
     def split(self, y: Array, number: int) -> Split:
         """The split of that number."""
         run, fold = divmod(number, self.n)
-        folds = StratifiedKFold(self.n, shuffle=True, random_state=self.seed + run)
-        return Split(*list(folds.split(np.zeros((len(y), 1)), y))[fold])
+        return part(self.numbers(y, run), fold)
+
+
+def part(numbers: Array, fold: int) -> Split:
+    """The rows of one fold are asked about, all others are learned from."""
+    return Split(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
