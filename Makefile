@@ -51,7 +51,6 @@ bench-accuracy: $(VENV)/.bench
 # AdditiveTables beside EBM; what has been measured is kept, and a run that was stopped goes on.
 bench-additive: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.additive small $(AT)
-	$(BIN)/python -m benchmarks.additive adult $(AT)
 	$(BIN)/python -m benchmarks.additive monotone $(AT)
 
 bench-calibration: $(VENV)/.test

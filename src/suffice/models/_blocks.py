@@ -36,6 +36,13 @@ class Parts(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return self.each(lambda _, part: part.regroup(group, size))
 
+    def taking(self, which: Array) -> Self:
+        return self.each(lambda _, part: part.taking(which))
+
+    @property
+    def shared(self) -> bool:
+        return any(part.shared for part in self.parts.values())
+
     def less(self, gone: Self) -> Self:
         return self.each(lambda name, part: part.less(gone.parts[name]))
 
