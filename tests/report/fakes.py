@@ -36,7 +36,7 @@ def work(folder, walls, task):
         time.sleep(600)
     y = np.load(folder / "y.npy")
     rows = np.arange(100) if isinstance(task, Sample) else np.flatnonzero(np.load(folder / "folds.npy") == task.number)
-    train = task.size if isinstance(task, Sample) else len(y) - len(rows)
+    wall = walls.get(task.method, quick)
     wrong = rows[: round(RATES.get(task.method, 0.2) * len(rows))]
     return {
         "error": len(wrong) / len(rows),
@@ -44,9 +44,9 @@ def work(folder, walls, task):
         "wrong": wrong.astype(np.int32),
         "confusion": np.zeros((2, 2), int),
         "seconds": {"fit": 0.01, "predict": 0.01},
-        "wall": walls.get(task.method, lambda _: 0.01)(train),
+        "wall": wall(len(y) - len(rows)),
         "warnings": [f"fold {task.number}: beware"] if task.method == "QDA" and isinstance(task, Fold) else [],
-    }
+    } | ({"trials": {size: wall(size) for size in task.sizes}, "size": 4000} if isinstance(task, Sample) else {})
 
 
 def squared(rows):
@@ -57,3 +57,8 @@ def squared(rows):
 def straight(rows):
     """A method of half a second for a thousand rows."""
     return rows / 2000
+
+
+def quick(_):
+    """A method of no time."""
+    return 0.01

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from suffice.report.measures import Result
-from suffice.report.schedule import FASTEST
 from suffice.report.trial import Fold, Sample
 from suffice.report.workers import FAILED
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.report.contest import Findings
 
 LEAST = 5.0  # seconds that a fit has in any case before it is ended
+SHARE = 1.0  # seconds that the trials of a method may take in any case
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,12 @@ class Agenda(Protocol):
 
 
 class Samples:
-    """Growing samples for every method that is not hopeless, to see how long fits take."""
+    """Growing samples for every method, to see how long fits take: each has an equal share of the time for trials."""
 
-    def __init__(self, found: Findings, sizes: list[int], clock: Clock, whole: float) -> None:
-        self.found, self.sizes, self.clock, self.whole = found, sizes, clock, whole
-        self.tasks = deque(Sample(method, sizes[0]) for method in found.methods)
+    def __init__(self, found: Findings, sizes: list[int], clock: Clock, jobs: int) -> None:
+        self.found, self.clock = found, clock
+        share = max(SHARE, clock.whole * jobs / len(found.methods))
+        self.tasks = deque(Sample(method, tuple(sizes), share) for method in found.methods)
         self.seconds: dict[str, dict[int, float]] = {}  # by method and rows
         self.failed: set[str] = set()
 
@@ -71,25 +72,16 @@ class Samples:
         return self.tasks.popleft()
 
     def limit(self, task: Sample) -> float:
-        return min(self.clock.left(), max(LEAST / 2, self._hopeless(task.size)))
-
-    def _hopeless(self, size: int) -> float:
-        """Seconds for so many rows from which on two folds of all rows take more than all the time."""
-        return float(self.whole / 2 / (self.found.train(2) / size) ** FASTEST)
+        return min(self.clock.left(), max(2 * LEAST, task.seconds))
 
     def hear(self, task: Sample, result: Result | None) -> None:
         if result is None:
-            if task.method not in self.seconds:
-                self.found.skipped[task.method] = f"{task.size:,} rows alone take too long for the time there is"
-            return
-        if FAILED in result:
+            self.found.skipped[task.method] = f"{task.sizes[0]:,} rows alone take too long for the time there is"
+        elif FAILED in result:
             self.failed.add(task.method)  # as a fold will tell
-            return
-        self.found.samples[task.method] = {**result, "size": task.size}
-        self.seconds.setdefault(task.method, {})[task.size] = result["wall"]
-        larger = [size for size in self.sizes if size > task.size]
-        if larger and result["wall"] < self._hopeless(task.size):
-            self.tasks.append(Sample(task.method, larger[0]))
+        else:
+            self.found.samples[task.method] = result
+            self.seconds[task.method] = result["trials"]
 
     def close(self) -> None:
         for method in self.found.methods:

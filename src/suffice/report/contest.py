@@ -152,11 +152,12 @@ class _Race:
     watch: Watch
     clock: Clock
     costs: dict[str, float] = field(default_factory=dict)  # seconds of one fold, by method, as far as known
+    forecasts: dict[str, float] = field(default_factory=dict)  # the same by trials
 
     def run(self, lay_out: Callable[[], None]) -> None:
         wanted, size = self.found.methods, sizes(self.found.train(self.found.folds))
         if size:
-            trials = Samples(self.found, size, self.clock.third(), self.clock.whole * self.workers.count)
+            trials = Samples(self.found, size, self.clock.third(), self.workers.count)
             self._work(trials, trials.clock)
             wanted = self._plan(trials.seconds)
         lay_out()
@@ -192,7 +193,8 @@ class _Race:
         found.folds = folds_in_time(costs(asked), asked, budget)
         if found.folds < asked:
             found.notes.append(f"{found.folds} folds instead of {asked}, so that more methods are done in time")
-        self.costs |= costs(found.folds)
+        self.forecasts = costs(found.folds)
+        self.costs |= self.forecasts
         taken = affordable(self.costs, found.folds, budget)
         for method in (name for name in known if name not in taken):
             tried = " and ".join(f"{size:,}" for size in sorted(trials[method]))
@@ -205,8 +207,16 @@ class _Race:
     def _with_time_left(self) -> tuple[str, ...]:
         """The cheapest method that was left out, if all were quicker than thought and there is time for it."""
         begun = {method for method, _ in self.found.results}
-        out = {name: self.costs[name] for name in self.found.skipped if name in self.costs and name not in begun}
+        pace = self._pace()
+        out = {name: pace * self.forecasts[name] for name in self.found.skipped if name in self.forecasts}
+        out = {name: cost for name, cost in out.items() if name not in begun}
         taken = affordable(out, self.found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
         for method in taken:
+            self.costs[method] = out[method]
             del self.found.skipped[method]
         return tuple(taken)
+
+    def _pace(self) -> float:
+        """What folds took in the middle, as a share of their forecasts."""
+        shares = [self.costs[name] / self.forecasts[name] for name, _ in self.found.results if self.forecasts.get(name)]
+        return float(np.clip(np.median(shares), 0.2, 1.0)) if shares else 1.0

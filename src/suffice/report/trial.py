@@ -17,10 +17,12 @@ from suffice.report.dataset import Dataset
 from suffice.report.folds import Split, part
 from suffice.report.measures import Result, curves_of, of_probabilities
 from suffice.report.methods import METHODS
+from suffice.report.schedule import forecast
 
 GRID = np.linspace(0.0, 1.0, 101)  # shares of false alarms at which a ROC curve is kept
 ASKED = 2000  # rows at most that importances are measured on
 TAUGHT = 20_000  # rows at most that they are learned from
+QUICK = 1.5  # seconds up to which a first trial is done again
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +93,33 @@ class Fold:
 
 @dataclass(frozen=True)
 class Sample:
-    """Learn from so many rows, to see how long that takes; as many others, at most 1,000, are asked about."""
+    """Learn from growing samples, to see how long that takes, as long as the next one will end in so many seconds."""
 
     method: str
-    size: int
+    sizes: tuple[int, ...]
+    seconds: float
 
     def run(self, bench: Bench) -> Result:
-        """All measures."""
-        asked = max(1, min(1000, len(bench.order) - self.size))
-        return measured(self.method, bench, Split(bench.order[: self.size], bench.order[-asked:]))
+        """All measures of the largest sample, of at most 1,000 other rows, and the seconds of each by its `size`.
+
+        A process's first fit of a method loads code besides: a quick one is done again.
+        """
+        first, *larger = self.sizes
+        took: dict[int, float] = {}
+        result = self._timed(bench, first, took)
+        if took[first] < QUICK:
+            result = self._timed(bench, first, took)
+        for size in larger:
+            if forecast(took, size) > self.seconds:
+                break
+            result = self._timed(bench, size, took)
+        return {**result, "trials": took, "size": max(took)}
+
+    def _timed(self, bench: Bench, size: int, took: dict[int, float]) -> Result:
+        began, asked = time.perf_counter(), max(1, min(1000, len(bench.order) - size))
+        result = measured(self.method, bench, Split(bench.order[:size], bench.order[-asked:]))
+        took[size] = time.perf_counter() - began
+        return result
 
 
 @dataclass(frozen=True)
