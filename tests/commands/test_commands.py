@@ -38,7 +38,7 @@ def test_what_is_fitted_and_predicted_is_what_python_has(files, call, kind):
     X, y = rows(files / "a.csv")
     model = MAKE[kind]().fit(X, y)
     said = call("fit", "a.csv", "--target", "back", "--model", kind, "--out", "m.suffice")
-    assert f"{type(model).__name__} learned from 160 rows and 3 columns (2 of numbers, 1 of text), 2 classes" in said
+    assert f"{type(model).__name__}: 160 rows, 3 columns (2 of numbers, 1 of text), 2 classes" in said
     call("predict", "m.suffice", "new.csv", "--proba", "--keep", "visits", "--out", "out.csv")
     got, new = predicted(files / "out.csv"), rows(files / "new.csv")[0]
     assert list(got[0]) == ["visits", "prediction", "p(no)", "p(yes)"]
@@ -86,7 +86,7 @@ def test_merge_update_and_forget_are_those_of_python(files, call, kind):
 def test_stale_weights_are_said_and_learned_anew(files, call):
     call("fit", "a.csv", "--target", "back", "--out", "m.suffice")
     assert "stale no" in call("inspect", "m.suffice")
-    stale = "rows have come or gone since its weights were learned: `suffice recalibrate` learns them anew"
+    stale = "rows have come or gone since it was calibrated: `suffice recalibrate` does that anew"
     assert stale in call("update", "m.suffice", "b.csv")
     assert "stale yes" in call("inspect", "m.suffice")
     assert stale in call("predict", "m.suffice", "new.csv")

@@ -77,7 +77,7 @@ def note_stale(model: Any) -> None:
     with noting():
         stale = getattr(model, "stale_", False)
     if stale:
-        note(["rows have come or gone since its weights were learned: `suffice recalibrate` learns them anew"])
+        note(["rows have come or gone since it was calibrated: `suffice recalibrate` does that anew"])
 
 
 def counted(n: int, what: str) -> str:

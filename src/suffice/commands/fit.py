@@ -130,8 +130,8 @@ def _described(stored: Stored, path: str, n: int) -> Stored:
         note([f"columns that say nothing: {listed(silent, 6)}"])
     kinds = list(stored.about.columns.values())
     parts = ", ".join(f"{kinds.count(kind)} of {PLURAL[kind]}" for kind in dict.fromkeys(kinds))
-    learned = f"{counted(n, 'row')} and {counted(len(kinds), 'column')} ({parts})"
-    say(f"{type(stored.model).__name__} learned from {learned}, {len(stored.model.classes_)} classes")
+    learned = f"{counted(n, 'row')}, {counted(len(kinds), 'column')} ({parts})"
+    say(f"{type(stored.model).__name__}: {learned}, {len(stored.model.classes_)} classes")
     return replace(stored, about=stored.about.then(f"fit on {Path(path).name}: {counted(n, 'row')}"))
 
 

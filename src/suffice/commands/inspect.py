@@ -40,7 +40,7 @@ def _lines(stored: Stored) -> list[tuple[str, str]]:
     lines += [("history" * (not i), did) for i, did in enumerate(done)]
     stale = getattr(model, "stale_", None)
     if stale is not None:
-        lines.append(("stale", "yes: `suffice recalibrate` learns weights anew" if stale else "no"))
+        lines.append(("stale", "yes: `suffice recalibrate` calibrates it anew" if stale else "no"))
     can = [name for name in ("merge", "update", "forget") if hasattr(model, NEEDS[name])]
     lines.append(("adds up", ", ".join(can) if can else "no: fit anew"))
     if about.ignored:
