@@ -11,6 +11,7 @@ import pytest
 import suffice
 from suffice.cli import app
 from suffice.commands._choose import choose
+from suffice.files import load_noted
 
 from .conftest import shop
 
@@ -139,6 +140,27 @@ def test_model_files_that_are_none(files, call, words):
     assert "there is no file none.suffice: `suffice fit` makes one" in call(command, "none.suffice", *rest, code=2)
     assert "cannot load 'a.csv': it is no model file" in call(command, "a.csv", *rest, code=2)
     assert "it is a folder" in call(command, ".", *rest, code=2)
+
+
+@pytest.mark.parametrize(
+    ("notes", "message"),
+    [
+        ([], "its notes are not those of the command"),
+        ({"columns": ["age"]}, "its notes are not those of the command"),
+        ({"columns": {"age": "colour"}}, "its notes are not those of the command"),
+        ({"target": 3}, "its notes are not those of the command"),
+        ({"columns": {"age": "number"}}, "its notes speak of other columns than its model"),
+    ],
+)
+def test_notes_of_a_model_file_that_are_not_ours(model, call, notes, message):
+    suffice.save(suffice.load(model), model, notes={"command": notes})
+    assert message in call("inspect", "m.suffice", code=2)
+
+
+def test_notes_of_a_later_version(model, call):
+    noted = load_noted(model)
+    suffice.save(noted.model, model, notes={"command": {**noted.notes["command"], "colour": "red"}, "other": 1})
+    call("predict", "m.suffice", "new.csv")
 
 
 def test_a_model_is_not_replaced_by_accident(model, call):

@@ -39,9 +39,9 @@ def test_what_is_fitted_and_predicted_is_what_python_has(files, call, kind):
     model = MAKE[kind]().fit(X, y)
     said = call("fit", "a.csv", "--target", "back", "--model", kind, "--out", "m.suffice")
     assert f"{type(model).__name__}: 160 rows, 3 columns (2 of numbers, 1 of text), 2 classes" in said
-    call("predict", "m.suffice", "new.csv", "--proba", "--keep", "visits", "--out", "out.csv")
+    call("predict", "m.suffice", "new.csv", "--proba", "--keep", "visits,town", "--out", "out.csv")
     got, new = predicted(files / "out.csv"), rows(files / "new.csv")[0]
-    assert list(got[0]) == ["visits", "prediction", "p(no)", "p(yes)"]
+    assert list(got[0]) == ["visits", "town", "prediction", "p(no)", "p(yes)"]
     assert [row["prediction"] for row in got] == model.predict(new).tolist()
     assert [row["visits"] for row in got] == [str(v) for v in new["visits"].to_pylist()]
     p = np.array([[float(row["p(no)"]), float(row["p(yes)"])] for row in got])

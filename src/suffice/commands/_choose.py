@@ -80,10 +80,10 @@ def choose(X: pa.Table, y: Array, columns: Columns, seed: int, seconds: float, s
 
 
 def _some(y: Array, seed: int) -> Array:
-    """At most so many rows, in a random order, without classes that are too small to be in two folds."""
-    labels, codes, size = np.unique(y, return_inverse=True, return_counts=True)
+    """At most so many rows, drawn at random, without classes that are too small to be in two folds."""
+    _, codes, size = np.unique(y, return_inverse=True, return_counts=True)
     rows = np.flatnonzero(size[codes] >= 2)
-    return np.sort(np.random.default_rng(seed).permutation(rows)[:MOST]) if len(labels) else rows
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:MOST])
 
 
 def _splits(y: Array, seed: int) -> Iterator[Split]:

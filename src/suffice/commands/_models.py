@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import suffice
 from suffice.learners import RiskCalibration
-from suffice.tables import BOOLEAN, NUMBER, Sheet, TableError, kind_of, listed, nearest, useful
+from suffice.tables import NUMBER, Sheet, TableError, kind_of, listed, nearest, useful
 
 AUTO = "auto"
 Columns = Mapping[str, str]  # what columns are to be read as, instead of what their types say
@@ -87,4 +87,4 @@ def given_columns(categorical: tuple[str, ...], sheet: Sheet) -> Columns:
 def kinds_of(sheet: Sheet, target: str) -> dict[str, str]:
     """What every column but the target was read as."""
     names = [name for name in sheet.table.column_names if name != target]
-    return {name: kind_of(sheet.table[name]) or BOOLEAN for name in names}
+    return {name: str(kind_of(sheet.table[name])) for name in names}

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import suffice
+from suffice.commands._say import noting
 from suffice.files import ModelFileError, load_noted, save
-from suffice.tables import BOOLEAN, MOMENT, NUMBER, TEXT, Reading
+from suffice.files._hints import declared, suits
+from suffice.tables import BOOLEAN, MOMENT, NUMBER, TEXT, TYPES, Reading
 
+KEY = "command"  # under which the notes of a file have what the commands know
 HOLDS = {"text": TEXT, "boolean": BOOLEAN, "dates": MOMENT}  # as columns are described, the others hold numbers
 
 
@@ -49,18 +52,25 @@ def load(path: Path) -> Stored:
     if not path.exists():
         raise ModelFileError(f"there is no file {path}: `suffice fit` makes one")
     try:
-        found = load_noted(path)
+        with noting():
+            found = load_noted(path)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
-    about = _about(found.notes, path) if found.notes else About(columns=_columns(found.model, path))
+    about = _about(found.notes, path) if KEY in found.notes else About(columns=_columns(found.model, path))
+    names = getattr(found.model, "feature_names_in_", None)
+    if names is None or list(about.columns) != [str(name) for name in names]:
+        raise ModelFileError(f"cannot load '{path}': its notes speak of other columns than its model")
     return Stored(found.model, about, found.library)
 
 
 def _about(notes: Mapping[str, Any], path: Path) -> About:
-    try:
-        return About(**notes["command"])
-    except (KeyError, TypeError):
-        raise ModelFileError(f"cannot load '{path}': its notes are not those of this version of the command") from None
+    """The notes of the command, which may be of a later version with more to them."""
+    known, given = declared(About), notes[KEY]
+    given = {key: value for key, value in given.items() if key in known} if isinstance(given, dict) else {"columns": 0}
+    sound = all(suits(value, known[key][0]) for key, value in given.items())
+    if not sound or not set(given.get("columns", {}).values()) <= set(TYPES):
+        raise ModelFileError(f"cannot load '{path}': its notes are not those of the command")
+    return About(**given)
 
 
 def _columns(model: Any, path: Path) -> dict[str, str]:
@@ -78,6 +88,6 @@ def _columns(model: Any, path: Path) -> dict[str, str]:
 def keep(stored: Stored, path: Path) -> None:
     """Write a model, at once or not at all."""
     try:
-        save(stored.model, path, notes={"command": asdict(stored.about)})
+        save(stored.model, path, notes={KEY: asdict(stored.about)})
     except OSError as error:
         raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error

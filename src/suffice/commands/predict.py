@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +37,7 @@ def predict(
         bool, typer.Option("--explain", help="Add the columns that speak most for or against the prediction.")
     ] = False,
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="A column of the table to keep in front; may be repeated.")
+        list[str] | None, typer.Option("--keep", help="Columns of the table to keep in front, by commas.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A .csv, .tsv, .parquet or .arrow file. Default: CSV, shown.")
@@ -59,13 +60,15 @@ def predict(
     if explain and not hasattr(stored.model, "contributions"):
         raise TableError(f"a {type(stored.model).__name__} cannot say what each column adds: leave --explain out")
     how = Reading(tuple(na or ()), decimal, separator)
+    asked = {one: [part.strip() for part in one.split(",")] for one in keep or ()}
     with working(f"reading {table}"):
-        rows = rows_for(stored, table, how, labels=False, keep=keep or ())
+        rows = rows_for(stored, table, how, labels=False, keep=[*asked, *chain(*asked.values())])
     note(rows.notes)
     note_stale(stored.model)
-    check_columns(rows.file, keep or ())
+    kept = list(chain(*([one] if one in rows.file.column_names else parts for one, parts in asked.items())))
+    check_columns(rows.file, kept)
     with noting(), working(f"predicting {counted(rows.X.num_rows, 'row')}"):
-        found = _answers(stored.model, rows, list(keep or ()), proba, explain)
+        found = _answers(stored.model, rows, kept, proba, explain)
     if out is not None:
         write(out, found)
         note([f"{counted(found.num_rows, 'row')} written to {out}"])
