@@ -97,15 +97,10 @@ def test_what_has_no_equal_is_refused(model, y, words):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "model", [GaussianNB(), QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis()], ids=str
-)
-def test_a_column_that_does_not_vary(model):
+def test_a_column_that_does_not_vary():
     X = np.column_stack([NUMBERS, np.full(6, 3.0)])
-    own = clone(model).fit(X, TWO)
-    try:
-        made = own.to_sklearn()
-    except ValueError as refusal:
-        assert "does not vary" in str(refusal)  # noqa: PT017 - or it is equal
-    else:
-        np.testing.assert_allclose(made.predict_proba(X), own.predict_proba(X), rtol=0, atol=1e-9)
+    for model in (GaussianNB(), QuadraticDiscriminantAnalysis()):
+        with pytest.raises(ValueError, match="a column that does not vary"):
+            model.fit(X, TWO).to_sklearn()
+    own = LinearDiscriminantAnalysis().fit(X, TWO)
+    np.testing.assert_allclose(own.to_sklearn().predict_proba(X), own.predict_proba(X), rtol=0, atol=1e-9)

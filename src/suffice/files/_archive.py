@@ -66,7 +66,7 @@ def _fill(file: BinaryIO, members: Mapping[str, bytes]) -> None:
             for name, data in members.items():
                 entry = ZipInfo(name, DAY)
                 entry.compress_type, entry.external_attr = method, 0o644 << 16
-                archive.writestr(entry, data)
+                archive.writestr(entry, data, compresslevel=1)
         size = file.seek(0, os.SEEK_END)
         if _allowed(size, sum(map(len, members.values())), len(members[DOCUMENT])):
             break

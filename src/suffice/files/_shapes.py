@@ -13,8 +13,8 @@ from suffice.files._error import ModelFileError
 from suffice.files._registry import class_name
 
 # By class and field: alternatives of sizes. k: classes, d: columns, c: cells of all columns; other letters are free,
-# but the same within an object. Numbers without NaN, unless it begins with i (whole numbers), b (truth values) or ?
-# (numbers that may be NaN).
+# but the same within an object. Finite numbers, unless it begins with i (whole numbers), b (truth values), ~ (numbers
+# that may be infinite) or ? (numbers that may be NaN). Where numbers are not finite, LAPACK may never end.
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "models.Statistics": {"mass": "k"},
     "models.Moments": {"origin": "k d", "count": "k d|k 1", "first": "k d", "second": "k d|k d d"},
@@ -22,13 +22,13 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "models.Words": {"table": "k d"},
     "models.Counts": {"table": "k c"},
     "models.Histogram": {"table": "k m"},
-    "models.Tables": {"class_log_prob": "k", "log_probability": "c k"},
-    "models.WordProbabilities": {"class_log_prob": "k", "log_probability": "k d"},
-    "models.Chances": {"class_log_prob": "k", "present": "k d", "absent": "k d", "nothing": "k", "always": "k"},
-    "models.Rates": {"class_log_prob": "k", "rate": "k d", "log_rate": "k d", "expected": "k"},
-    "models.Diagonal": {"class_log_prob": "k", "origin": "k d", "mean": "k d", "variance": "k d|1 d"},
+    "models.Tables": {"class_log_prob": "~k", "log_probability": "~c k"},
+    "models.WordProbabilities": {"class_log_prob": "~k", "log_probability": "~k d"},
+    "models.Chances": {"class_log_prob": "~k", "present": "~k d", "absent": "~k d", "nothing": "~k", "always": "k"},
+    "models.Rates": {"class_log_prob": "~k", "rate": "k d", "log_rate": "~k d", "expected": "k"},
+    "models.Diagonal": {"class_log_prob": "~k", "origin": "k d", "mean": "k d", "variance": "k d|1 d"},
     "models.Full": {
-        "class_log_prob": "k",
+        "class_log_prob": "~k",
         "origin": "k d",
         "mean": "k d",
         "covariance": "k d d|1 d d",
@@ -36,8 +36,8 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "log_det": "k|1",
     },
     "models.Linear": {"origin": "d", "coef": "k d", "intercept": "k"},
-    "models.Plane": {"class_log_prob": "k", "origin": "d", "coef": "d", "point": "?d", "distances": "k"},
-    "models.Factors": {"class_log_prob": "k"},
+    "models.Plane": {"class_log_prob": "~k", "origin": "d", "coef": "d", "point": "?d", "distances": "~k"},
+    "models.Factors": {"class_log_prob": "~k"},
     "models.Gaussian": {"origin": "k d", "centre": "d", "spread": "d"},
     "models.TangentPlane": {"origin": "k d", "spread": "d"},
     "models.Shrunk": {"amount": "k|1"},
@@ -57,7 +57,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "features.RBF": {"centers_": "m d", "sigma_": "m"},
     "kernel.KernelMPM": {"_rows": "n d", "_root": "n n"},
 }
-TYPES = {"i": ("i4", "i8", "u8"), "b": ("b1",), "?": ("f8",), "": ("f8",)}
+TYPES = {"i": ("i4", "i8", "u8"), "b": ("b1",), "~": ("f8",), "?": ("f8",), "": ("f8",)}
 
 
 @cache
@@ -83,15 +83,15 @@ def check_arrays(made: Any, known: Mapping[str, int]) -> None:
         array = getattr(made, name, None)
         if array is None:
             continue
-        kind, shapes = (spec[0], spec[1:]) if spec[0] in "ib?" else ("", spec)
+        kind, shapes = (spec[0], spec[1:]) if spec[0] in "ib~?" else ("", spec)
         fits = [s for s in shapes.split("|") if _bind(array.shape, s.split(), bound)]
         if not fits:
             got, where = array.shape, f"{name} of a {type(made).__name__}"
             raise ModelFileError(f"{where} has the shape {got}, not ({shapes}) with {_said(bound)}")
         if array.dtype.str[1:] not in TYPES[kind]:
             raise ModelFileError(f"{name} of a {type(made).__name__} holds values of the type {array.dtype}")
-        if kind == "" and np.isnan(array).any():
-            raise ModelFileError(f"{name} of a {type(made).__name__} has NaN in it")
+        if (kind == "~" and np.isnan(array).any()) or (kind == "" and not np.isfinite(array).all()):
+            raise ModelFileError(f"{name} of a {type(made).__name__} has NaN in it, or what is not finite")
 
 
 def _bind(shape: tuple[int, ...], letters: list[str], bound: dict[str, int]) -> bool:

@@ -17,7 +17,7 @@ from suffice.encoders.trees import LeafFeatures, Trees
 from suffice.files._error import ModelFileError
 from suffice.files._shapes import check_arrays, sizes
 from suffice.models._blocks import Factors, Parts
-from suffice.models._statistics import Statistics
+from suffice.models._statistics import Statistics, Sums
 from suffice.models.cells import BinFeatures
 from suffice.models.contests import Contest
 from suffice.models.histogram import Histogram
@@ -26,6 +26,8 @@ from suffice.models.patterns import Entries, Patterns
 from suffice.models.pencil import Source
 from suffice.models.pooled import PooledFeatures
 from suffice.models.tree import Tree
+
+NEEDED = ("statistics_", "n_features_in_", "_encoder", "_declared")  # by a classifier that has learned
 
 
 def check_object(made: Any) -> None:
@@ -72,7 +74,9 @@ def _distinct(values: Array) -> bool:
 
 
 def _estimator(made: Any) -> None:
-    """What scikit-learn keeps, and the order of the classes."""
+    """What every fitted classifier has, what scikit-learn keeps, and the order of the classes."""
+    lacks = [name for name in NEEDED if hasattr(made, "_learned") and not hasattr(made, name)]
+    _need(not lacks, f"a {type(made).__name__} lacks {lacks}")
     names = getattr(made, "feature_names_in_", None)
     _need(names is None or names.shape == (made.n_features_in_,), "the names of columns are not as many as these")
     s = getattr(made, "statistics_", None)
@@ -119,6 +123,7 @@ def _statistics(made: Statistics[Any]) -> None:
 
 def _sums(sums: Any, domain: Domain) -> None:
     """Sums as they should be on a domain, which they do not know themselves."""
+    _need(isinstance(sums, Sums), f"where sums should stand there is a {type(sums).__name__}")
     check_arrays(sums, sizes(domain))
     inside = OF_SUMS.get(type(sums))
     if inside is not None:
