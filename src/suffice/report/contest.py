@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from suffice._vector import Array
-from suffice.report.agenda import Agenda, Clock, Rounds, Samples
+from suffice.report.agenda import LEAST, UNTRIED, Agenda, Clock, Rounds, Samples
 from suffice.report.folds import Folds, sample_rows
 from suffice.report.measures import Result
 from suffice.report.own import Read
@@ -192,10 +192,11 @@ class _Race:
         found, budget = self.found, 0.9 * self.clock.left() * self.workers.count
         known = [method for method in found.methods if method not in found.skipped]
         total, asked = found.rows, found.folds
+        pace = float(np.median([sample["pace"] for sample in found.samples.values()])) if found.samples else 1.0
 
         def costs(folds: int) -> dict[str, float]:
             """A method without a trial has failed there, and will at once."""
-            return {m: forecast(trials[m], found.train(folds)) if m in trials else 0.0 for m in known}
+            return {m: pace * forecast(trials[m], found.train(folds)) if m in trials else 0.0 for m in known}
 
         taken: list[str] = []
         for rows in row_counts(total):
@@ -228,14 +229,16 @@ class _Race:
             )
 
     def _with_time_left(self) -> tuple[str, ...]:
-        """The cheapest method that was left out, if all were quicker than thought and there is time for it."""
+        """The cheapest method that was left out and has time after all, or else one of which nothing is known."""
         begun = {method for method, _ in self.found.results}
         pace = self._pace()
         out = {name: pace * self.forecasts[name] for name in self.found.skipped if name in self.forecasts}
         out = {name: cost for name, cost in out.items() if name not in begun}
         taken = affordable(out, self.found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
+        if not taken and self.clock.left() > LEAST:
+            taken = [name for name, why in self.found.skipped.items() if why == UNTRIED][:1]
         for method in taken:
-            self.costs[method] = out[method]
+            self.costs[method] = out.get(method, 0.0)
             del self.found.skipped[method]
         return tuple(taken)
 
