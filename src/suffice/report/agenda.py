@@ -77,7 +77,8 @@ class Samples:
 
     def hear(self, task: Sample, result: Result | None) -> None:
         if result is None:
-            self.found.skipped[task.method] = f"{task.sizes[0]:,} rows alone take too long for the time there is"
+            long = f"{task.sizes[0]:,} rows alone take too long for the time there is"
+            self.found.skipped[task.method] = long if self.clock.left() > 0 else UNTRIED
         elif FAILED in result:
             self.failed.add(task.method)  # as a fold will tell
         else:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.inspection import permutation_importance
 from sklearn.metrics import auc, roc_curve
 
 from suffice._vector import Array
@@ -139,6 +138,8 @@ class Importances:
         model.fit(data.X[train], data.y[train])
         if hasattr(model, "importances"):
             return {"kind": "own", "mean": np.asarray(model.importances(data.X[test]), float), "rows": len(test)}
+        from sklearn.inspection import permutation_importance  # only here: workers should be there soon
+
         got = permutation_importance(model, data.X[test], data.y[test], n_repeats=5, random_state=bench.seed)
         return {"kind": "shuffled", "mean": got.importances_mean, "spread": got.importances_std, "rows": len(test)}
 
