@@ -46,7 +46,11 @@ def work(folder, walls, task):
         "seconds": {"fit": 0.01, "predict": 0.01},
         "wall": wall(len(y) - len(rows)),
         "warnings": [f"fold {task.number}: beware"] if task.method == "QDA" and isinstance(task, Fold) else [],
-    } | ({"trials": {size: wall(size) for size in task.sizes}, "size": 4000} if isinstance(task, Sample) else {})
+    } | (
+        {"trials": {size: wall(size) for size in task.sizes}, "size": 4000, "pace": 1.0}
+        if isinstance(task, Sample)
+        else {}
+    )
 
 
 def squared(rows):

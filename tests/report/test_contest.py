@@ -86,6 +86,16 @@ def test_there_are_fewer_folds_where_time_asks_for_it():
     assert len(found.done("LDA")) == 5
 
 
+def test_a_large_table_is_sampled_where_few_methods_would_be_done():
+    walls = dict.fromkeys(["LDA", "NaiveBayes", "QDA"], fakes.straight)
+    found = run(["LDA", "NaiveBayes", "QDA", CHANCE], rows=60_000, seconds=60.0, walls=walls)
+    assert found.rows == 20_000
+    assert "a sample of 20,000 of 60,000 rows, as few methods would be done in time on all of them" in found.notes[0]
+    assert np.unique(found.fold_of, return_counts=True)[1].tolist() == [40_000] + [20_000 // found.folds] * found.folds
+    assert Comparison.of(found).rows == 20_000
+    assert {line.folds for line in Comparison.of(found).lines} == {found.folds}
+
+
 def test_what_was_measured_is_kept_when_the_user_interrupts():
     def impatient(found, _):
         if len(found.done("LDA")) == 3:

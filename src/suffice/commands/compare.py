@@ -14,13 +14,13 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from sklearn.model_selection import train_test_split
 
 from suffice.commands import _options as options
 from suffice.report.compare_facts import Asked
 from suffice.report.compare_page import compare_page
 from suffice.report.console import check_writable, err, out, stop
 from suffice.report.contest import Contest, Findings
+from suffice.report.folds import sample_rows
 from suffice.report.live import explained, show, watching
 from suffice.report.methods import chosen
 from suffice.report.own import Read, read_table
@@ -125,7 +125,7 @@ def _sampled(read: Read, size: int | None, seed: int) -> Read:
     kinds = len(np.unique(labels))
     if size < 2 * kinds:
         raise TableError(f"a --sample of {size} rows is too small for {kinds} classes: at least {2 * kinds} are needed")
-    rows, _ = train_test_split(np.arange(len(labels)), train_size=size, stratify=labels, random_state=seed)
+    rows = sample_rows(labels, size, seed)
     names, counts = np.unique(labels[rows], return_counts=True)
     rows = rows[np.isin(labels[rows], names[counts > 1])]
     lost = kinds - int((counts > 1).sum())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.report.contest import Findings
 
 LEAST = 5.0  # seconds that a fit has in any case before it is ended
+UNTRIED = "there was no time for a trial"
 SHARE = 1.0  # seconds that the trials of a method may take in any case
 
 
@@ -76,7 +77,8 @@ class Samples:
 
     def hear(self, task: Sample, result: Result | None) -> None:
         if result is None:
-            self.found.skipped[task.method] = f"{task.sizes[0]:,} rows alone take too long for the time there is"
+            long = f"{task.sizes[0]:,} rows alone take too long for the time there is"
+            self.found.skipped[task.method] = long if self.clock.left() > 0 else UNTRIED
         elif FAILED in result:
             self.failed.add(task.method)  # as a fold will tell
         else:
@@ -86,7 +88,7 @@ class Samples:
     def close(self) -> None:
         for method in self.found.methods:
             if method not in self.seconds and method not in self.failed:
-                self.found.skipped.setdefault(method, "there was no time for a trial")
+                self.found.skipped.setdefault(method, UNTRIED)
 
 
 class Rounds:

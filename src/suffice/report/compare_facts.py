@@ -124,7 +124,8 @@ def program(method: Method, found: Findings, contest: Contest, asked: Asked) -> 
         "print(1 - cross_val_score(model, X, y, cv=folds))",
         "model.fit(X, y)",
     ]
-    imports, reading = _rows(contest, asked)
+    size = found.rows if found.rows < len(data.y) else asked.sample
+    imports, reading = _rows(contest, asked.target, size)
     imports |= {f"from {_home(type(one))} import {type(one).__name__}" for part in parts for one in _all_parts(part)}
     imports.add("from sklearn.model_selection import StratifiedKFold, cross_val_score")
     if method.prepare is not None:
@@ -132,7 +133,7 @@ def program(method: Method, found: Findings, contest: Contest, asked: Asked) -> 
     return "\n".join([*sorted(imports), "", *reading, *steps]) + "\n"
 
 
-def _rows(contest: Contest, asked: Asked) -> tuple[set[str], list[str]]:
+def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[str], list[str]]:
     """Code that reads X and y."""
     data = contest.table.data
     if data.source in EMBEDDED:
@@ -142,15 +143,14 @@ def _rows(contest: Contest, asked: Asked) -> tuple[set[str], list[str]]:
     else:
         imports = {"import pandas as pd"}
         how = "read_parquet" if data.source.lower().endswith((".parquet", ".pq")) else "read_csv"
-        steps = [f"table = pd.{how}({data.source!r}).dropna(subset=[{asked.target!r}])"]
-        steps.append(f"X, y = table[{list(data.names)!r}], table[{asked.target!r}].astype(str).to_numpy()")
-    if asked.sample is not None:
+        steps = [f"table = pd.{how}({data.source!r}).dropna(subset=[{target!r}])"]
+        steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
+    if size is not None:
         imports |= {"import numpy as np", "from sklearn.model_selection import train_test_split"}
         steps.append(
-            f"rows, _ = train_test_split(np.arange(len(y)), train_size={asked.sample}, stratify=y, "
-            f"random_state={contest.seed})"
+            f"rows, _ = train_test_split(np.arange(len(y)), train_size={size}, stratify=y, random_state={contest.seed})"
         )
-        steps.append("X, y = X.iloc[rows], y[rows]")
+        steps += ["rows = np.sort(rows)", "X, y = X.iloc[rows], y[rows]"]
     return imports, steps
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,11 +15,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from suffice._vector import Array
-from suffice.report.agenda import Agenda, Clock, Rounds, Samples
-from suffice.report.folds import Folds
+from suffice.report.agenda import LEAST, UNTRIED, Agenda, Clock, Rounds, Samples
+from suffice.report.folds import Folds, sample_rows
 from suffice.report.measures import Result
 from suffice.report.own import Read
-from suffice.report.schedule import about, affordable, folds_in_time, forecast, sizes
+from suffice.report.schedule import ENOUGH, about, affordable, folds_in_time, forecast, row_counts, sizes
 from suffice.report.trial import Bench, Importances, perform
 from suffice.report.workers import FAILED, Opened, Workers, warm_up
 
@@ -32,12 +33,12 @@ class Findings:
 
     methods: tuple[str, ...]
     folds: int
-    rows: int
+    rows: int  # that take part
     results: Results = field(default_factory=dict)
     samples: dict[str, Result] = field(default_factory=dict)  # of the largest trial, with its `size`
     skipped: dict[str, str] = field(default_factory=dict)  # methods, and why they are not on all folds
     notes: list[str] = field(default_factory=list)
-    fold_of: Array | None = None  # (n,) the fold of every row, once that is known
+    fold_of: Array | None = None  # (n,) the fold of every row of the table, once that is known; -1 without part
     importances: tuple[str, Result] | None = None  # of the winner
     interrupted: bool = False
     seconds: float = 0.0
@@ -129,8 +130,13 @@ def _open(names: tuple[str, ...], categorical: Array, seed: int, folder: Path) -
 
 
 def _lay_out_folds(found: Findings, folder: Path, seed: int) -> None:
-    """The number of the fold of every row, in a file for the workers."""
-    found.fold_of = Folds(found.folds, seed=seed).numbers(np.load(folder / "y.npy"))
+    """The number of the fold of every row, in a file for the workers; -1 for rows that take no part."""
+    labels = np.load(folder / "y.npy")
+    rows = sample_rows(labels, found.rows, seed)
+    found.fold_of = np.full(len(labels), -1, dtype=np.int16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of classes that a sample has fewer rows of than there are folds
+        found.fold_of[rows] = Folds(found.folds, seed=seed).numbers(labels[rows])
     np.save(folder / "folds.npy", found.fold_of)
 
 
@@ -182,37 +188,57 @@ class _Race:
         agenda.close()
 
     def _plan(self, trials: dict[str, dict[int, float]]) -> tuple[str, ...]:
-        """How many folds there are, and the methods that have time for them."""
-        found, budget, asked = self.found, 0.9 * self.clock.left() * self.workers.count, self.found.folds
+        """How many rows and folds there are, and the methods that have time for them."""
+        found, budget = self.found, 0.9 * self.clock.left() * self.workers.count
         known = [method for method in found.methods if method not in found.skipped]
+        total, asked = found.rows, found.folds
+        pace = float(np.median([sample["pace"] for sample in found.samples.values()])) if found.samples else 1.0
 
         def costs(folds: int) -> dict[str, float]:
             """A method without a trial has failed there, and will at once."""
-            return {m: forecast(trials[m], found.train(folds)) if m in trials else 0.0 for m in known}
+            return {m: pace * forecast(trials[m], found.train(folds)) if m in trials else 0.0 for m in known}
 
-        found.folds = folds_in_time(costs(asked), asked, budget)
-        if found.folds < asked:
-            found.notes.append(f"{found.folds} folds instead of {asked}, so that more methods are done in time")
-        self.forecasts = costs(found.folds)
+        taken: list[str] = []
+        for rows in row_counts(total):
+            found.rows = rows
+            found.folds = folds_in_time(costs(asked), asked, budget)
+            self.forecasts = costs(found.folds)
+            taken = affordable(self.forecasts, found.folds, budget)
+            if len(taken) >= ENOUGH * len(known):
+                break
         self.costs |= self.forecasts
-        taken = affordable(self.costs, found.folds, budget)
+        self._say_what_is_less(total, asked)
         for method in (name for name in known if name not in taken):
-            tried = " and ".join(f"{size:,}" for size in sorted(trials[method]))
+            *before, last = (f"{size:,}" for size in sorted(trials[method]))
+            tried = f"{', '.join(before)} and {last}" if before else last
             found.skipped[method] = (
                 f"a fold of {found.train(found.folds):,} rows would take about {about(self.costs[method])}, "
                 f"judged by {tried} rows"
             )
         return tuple(taken)
 
+    def _say_what_is_less(self, total: int, asked: int) -> None:
+        if self.found.rows < total:
+            self.found.notes.append(
+                f"a sample of {self.found.rows:,} of {total:,} rows, as few methods would be done in time on all of "
+                "them; --max-time gives more, and --sample says how many rows"
+            )
+        if self.found.folds < asked:
+            self.found.notes.append(
+                f"{self.found.folds} folds instead of {asked}, so that more methods are done in time"
+            )
+
     def _with_time_left(self) -> tuple[str, ...]:
-        """The cheapest method that was left out, if all were quicker than thought and there is time for it."""
+        """The cheapest method that was left out and has time after all, or else one of which nothing is known."""
         begun = {method for method, _ in self.found.results}
         pace = self._pace()
         out = {name: pace * self.forecasts[name] for name in self.found.skipped if name in self.forecasts}
         out = {name: cost for name, cost in out.items() if name not in begun}
         taken = affordable(out, self.found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
+        if not taken and self.clock.left() > LEAST:
+            taken = [name for name, why in self.found.skipped.items() if why == UNTRIED][:1]
         for method in taken:
-            self.costs[method] = out[method]
+            self.costs[method] = out.get(method, 0.0)
             del self.found.skipped[method]
         return tuple(taken)
 

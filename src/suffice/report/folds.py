@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from suffice._vector import Array
 
@@ -46,5 +46,17 @@ class Folds:
 
 
 def part(numbers: Array, fold: int) -> Split:
-    """The rows of one fold are asked about, all others are learned from."""
-    return Split(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
+    """The rows of one fold are asked about, those of all others are learned from; -1 is no fold."""
+    return Split(np.flatnonzero((numbers != fold) & (numbers >= 0)), np.flatnonzero(numbers == fold))
+
+
+def sample_rows(y: Array, size: int, seed: int) -> Array:
+    """So many rows, in their order, with the classes in their shares.
+
+    >>> sample_rows(np.array(["a", "b"] * 4), 4, 0).tolist()
+    [1, 4, 5, 6]
+    """
+    if size >= len(y):
+        return np.arange(len(y))
+    rows, _ = train_test_split(np.arange(len(y)), train_size=size, stratify=y, random_state=seed)
+    return np.sort(rows)

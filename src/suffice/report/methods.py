@@ -82,15 +82,16 @@ def _feature_types(data: Dataset) -> dict[str, Any]:
     return {"feature_types": ["nominal" if c else "continuous" for c in data.categorical]}
 
 
-def _installed() -> list[Method]:
-    """Methods of packages that need not be there; none of them is imported before it is used."""
-    found = []
-    if find_spec("lightgbm"):
-        found.append(Method("LightGBM", "gradient boosting of trees, leaf by leaf (lightgbm)", _light, ours=False))
-    if find_spec("interpret"):
-        about = "explainable boosting machine: additive shapes by boosting (interpret)"
-        found.append(Method("EBM", about, _explainable, None, ours=False, told=_feature_types))
-    return found
+def _light_boosting() -> list[Method]:
+    """LightGBM, where it is installed; it is not imported before it is used."""
+    about = "gradient boosting of trees, leaf by leaf (lightgbm)"
+    return [Method("LightGBM", about, _light, ours=False)] if find_spec("lightgbm") else []
+
+
+def _explainable_boosting() -> list[Method]:
+    """EBM, in the same way."""
+    about = "explainable boosting machine: additive shapes by boosting (interpret)"
+    return [Method("EBM", about, _explainable, None, ours=False, told=_feature_types)] if find_spec("interpret") else []
 
 
 def _light(seed: int) -> Any:
@@ -102,41 +103,15 @@ def _explainable(seed: int) -> Any:
 
 
 def _methods() -> list[Method]:
-    """All methods, roughly the cheapest first: the order in which they begin."""
+    """All methods in the order in which they begin: roughly the cheapest first, those that often win not last."""
     qda, lda, lr = suffice.QuadraticDiscriminantAnalysis, suffice.LinearDiscriminantAnalysis, suffice.LogisticRegression
     moved = "its sums moved until the training risk is least"
     return [
         Method(CHANCE, "no method: always the class that most rows have", lambda _: DummyClassifier(), ours=False),
         Method("NaiveBayes", "naive Bayes for tables as they are: bins and categories", _naive, None, told=_kinds),
-        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: suffice.CategoricalNB(), as_categories),
-        Method("GaussianNB", "naive Bayes, numbers normal in each class", lambda _: suffice.GaussianNB()),
         Method("LDA", "linear discriminant analysis: normal, one covariance", lambda _: lda()),
-        Method("QDA", "quadratic discriminant analysis: normal, a covariance a class", lambda _: qda()),
-        Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
-        Method("Fisher", "Fisher's direction, cut where the plane is tangent", lambda _: suffice.FisherDiscriminant()),
-        Method("Scatter", "direction of LDA, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
-        Method(
-            "MPM", "minimax probability machine: the best worst case", lambda _: suffice.MinimaxProbabilityMachine()
-        ),
-        Method("MEMPM", "minimax machine, classes counted by their shares", lambda _: suffice.MinimumErrorMPM()),
-        Method("Quasi-Bayes", "the plane that touches where QDA's border passes", lambda _: suffice.QuasiBayes()),
-        Method("Linear Bayes", "the plane of least error for normal classes", lambda _: suffice.LinearBayes()),
-        Method(
-            "CategoricalNB + RC",
-            f"CategoricalNB, {moved}",
-            lambda _: suffice.CategoricalNB(learner=RiskCalibration()),
-            as_categories,
-            "CategoricalNB",
-        ),
-        Method(
-            "GaussianNB + RC",
-            f"GaussianNB, {moved}",
-            lambda _: suffice.GaussianNB(learner=RiskCalibration()),
-            start="GaussianNB",
-        ),
-        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=RiskCalibration()), start="LDA"),
-        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=RiskCalibration()), start="LR closed form"),
-        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr()),
+        Method("GaussianNB", "naive Bayes, numbers normal in each class", lambda _: suffice.GaussianNB()),
+        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: suffice.CategoricalNB(), as_categories),
         Method(
             "logistic regression",
             "penalised logistic regression (scikit-learn)",
@@ -149,8 +124,9 @@ def _methods() -> list[Method]:
             lambda seed: DecisionTreeClassifier(random_state=seed),
             ours=False,
         ),
-        Method("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier(), ours=False),
-        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=RiskCalibration()), start="QDA"),
+        Method("QDA", "quadratic discriminant analysis: normal, a covariance a class", lambda _: qda()),
+        Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
+        Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
         Method(
             "TabularClassifier",
             "tables, trees and a normal density, weighed",
@@ -159,13 +135,39 @@ def _methods() -> list[Method]:
             told=_kinds,
             draws_categories=True,
         ),
-        Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
         Method(
             "gradient boosting",
             "boosted trees on binned columns (scikit-learn)",
             lambda seed: HistGradientBoostingClassifier(random_state=seed),
             ours=False,
         ),
+        Method(
+            "CategoricalNB + RC",
+            f"CategoricalNB, {moved}",
+            lambda _: suffice.CategoricalNB(learner=RiskCalibration()),
+            as_categories,
+            "CategoricalNB",
+        ),
+        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=RiskCalibration()), start="LDA"),
+        Method(
+            "GaussianNB + RC",
+            f"GaussianNB, {moved}",
+            lambda _: suffice.GaussianNB(learner=RiskCalibration()),
+            start="GaussianNB",
+        ),
+        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=RiskCalibration()), start="LR closed form"),
+        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr()),
+        Method("Fisher", "Fisher's direction, cut where the plane is tangent", lambda _: suffice.FisherDiscriminant()),
+        Method("Scatter", "direction of LDA, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
+        Method(
+            "MPM", "minimax probability machine: the best worst case", lambda _: suffice.MinimaxProbabilityMachine()
+        ),
+        Method("MEMPM", "minimax machine, classes counted by their shares", lambda _: suffice.MinimumErrorMPM()),
+        Method("Quasi-Bayes", "the plane that touches where QDA's border passes", lambda _: suffice.QuasiBayes()),
+        Method("Linear Bayes", "the plane of least error for normal classes", lambda _: suffice.LinearBayes()),
+        Method("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier(), ours=False),
+        *_light_boosting(),
+        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=RiskCalibration()), start="QDA"),
         Method(
             "SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed), ours=False
         ),
@@ -175,7 +177,7 @@ def _methods() -> list[Method]:
             lambda seed: MLPClassifier(max_iter=500, random_state=seed),
             ours=False,
         ),
-        *_installed(),
+        *_explainable_boosting(),
     ]
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 SMALL = 2000  # training rows up to which the first fold is the trial
-SIZES = (1000, 4000, 16_000)  # rows of trials
+SIZES = {1000: 2, 4000: 2, 16_000: 8}  # rows of trials, for tables of at least so many times these
 FEWER = (5, 3, 2)  # folds, where time does not do for all that were asked for
+FEWEST = 10_000  # rows that a sample has at least
+ENOUGH = 0.6  # of the methods must be done in time, or there are fewer rows
 NEARLY_ALL = 0.9  # of the methods that the fewest folds have time for, before there are fewer folds
 SLOWEST, FASTEST, UNKNOWN = 3.0, 0.8, 1.2  # exponents of rows: the most, the least, and without two trials
 
@@ -18,7 +20,19 @@ def sizes(train: int) -> list[int]:
     >>> sizes(1500), sizes(9000), sizes(900_000)
     ([], [1000, 4000], [1000, 4000, 16000])
     """
-    return [size for size in SIZES if 2 * size <= train] if train > SMALL else []
+    return [size for size, times in SIZES.items() if times * size <= train] if train > SMALL else []
+
+
+def row_counts(total: int) -> list[int]:
+    """All rows, or else a third of them, a ninth, and so on.
+
+    >>> row_counts(5000), row_counts(100_000)
+    ([5000], [100000, 33333, 11111])
+    """
+    counts = [total]
+    while counts[-1] // 3 >= FEWEST:
+        counts.append(counts[-1] // 3)
+    return counts
 
 
 def forecast(trials: Mapping[int, float], rows: int) -> float:

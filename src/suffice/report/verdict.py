@@ -74,7 +74,7 @@ class Comparison:
         compared.sort(key=lambda line: (line.error, line.method == CHANCE))
         others = sorted((line for line in lines.values() if line.method not in errors), key=lambda line: line.error)
         asked = np.isin(found.fold_of, folds)
-        wrong = {method: _flags([r["wrong"] for r in results[method]], found.rows)[asked] for method in errors}
+        wrong = {method: _flags([r["wrong"] for r in results[method]], len(asked))[asked] for method in errors}
         return cls(tuple(compared), tuple(others), results, wrong, int(asked.sum()), folds, found.folds)
 
     @property
