@@ -9,7 +9,7 @@ JOBS ?= auto
 	bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
-	$(BIN)/suffice compare breast_cancer --jobs 2 --report demo.html
+	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS)

@@ -6,8 +6,9 @@ import copy
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,11 +28,20 @@ from suffice.files._write import HUGE, Writer
 FORMAT = (1, 0)  # files of another first number cannot be read; the second rises when something is added
 ROUNDING = 1e-6  # of a sum of probabilities
 KEYS = {"format", "library", "arrays", "objects", "model"}
+NOTES = "notes"  # which a file may have besides
 
 Place = str | os.PathLike[str]
 
 
-def save(model: Any, path: Place) -> None:
+class Loaded(NamedTuple):
+    """A model from a file, the notes that were saved with it, and the version of the library that wrote it."""
+
+    model: Any
+    notes: dict[str, Any]
+    library: str
+
+
+def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> None:
     """Save a fitted estimator of this library, or a pipeline of such, to a file; `load` gives it back to the bit.
 
     The file holds settings, sums, parameters and how learning went, so that a model that was loaded can be merged,
@@ -44,6 +54,8 @@ def save(model: Any, path: Place) -> None:
         Classifier or transformer of this library, or a scikit-learn `Pipeline` of these, fitted.
     path : str or path
         Where to, say "model.suffice".
+    notes : mapping, default=None
+        What else is to be known of the model, as JSON can have it; `load_noted` gives it back.
 
     Examples
     --------
@@ -66,7 +78,7 @@ def save(model: Any, path: Place) -> None:
         "arrays": len(writer.arrays),
         "objects": writer.objects,
         "model": root,
-    }
+    } | ({} if notes is None else {NOTES: dict(notes)})
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     members = {DOCUMENT: text.encode("utf-8", "surrogatepass")}
     _archive.write(path, members | {_member(i): to_bytes(array) for i, array in enumerate(writer.arrays)})
@@ -88,26 +100,37 @@ def load(path: Place) -> Any:
     model : estimator
         As it was saved.
     """
+    return load_noted(path).model
+
+
+def load_noted(path: Place) -> Loaded:
+    """Load a model as `load` does, with the notes that were saved with it, of which there may be none."""
     called, source = os.fspath(path), Path(path)
     if source.is_dir():
         raise ModelFileError(f"cannot load {called!r}: it is a folder")
     with source.open("rb") as file:
         try:
-            model, notices = _loaded(file)
+            found, notices = _loaded(file)
         except ModelFileError as error:
             raise ModelFileError(f"cannot load {called!r}: {error}") from None
         except Exception as error:  # whatever a hostile file may lead to, it is the file that is wrong
             said = f"{type(error).__name__}: {error}"[:300]
             raise ModelFileError(f"cannot load {called!r}: its parts do not fit together ({said})") from None
     emit(notices)
-    return model
+    return found
 
 
-def _loaded(file: BinaryIO) -> tuple[Any, list[Notice]]:
+def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     members = _archive.read(file)
     document = _document(members.pop(DOCUMENT))
     notices = _check_versions(document)
-    if document.keys() != KEYS or document["arrays"] != len(members) or type(document["objects"]) is not list:
+    notes = document.pop(NOTES, {})
+    if (
+        document.keys() != KEYS
+        or type(notes) is not dict
+        or document["arrays"] != len(members)
+        or type(document["objects"]) is not list
+    ):
         raise ModelFileError("its document is not that of a model")
     reader = Reader([from_bytes(members[_member(i)], _member(i)) for i in range(len(members))])
     for node in document["objects"]:
@@ -121,7 +144,7 @@ def _loaded(file: BinaryIO) -> tuple[Any, list[Notice]]:
         for one in _steps(model):
             check_is_fitted(one)
             _try(one)
-    return model, notices
+    return Loaded(model, notes, str(document["library"])), notices
 
 
 def _try(model: Any) -> None:

@@ -17,7 +17,17 @@ from suffice.models import rules
 
 Function: TypeAlias = Callable[..., Any]
 
-APART = ("cli", "compare", "data", "files", "plotting", "report", "testing")  # whose values are no part of a model
+APART = (
+    "cli",
+    "commands",
+    "compare",
+    "data",
+    "files",
+    "plotting",
+    "report",
+    "tables",
+    "testing",
+)  # whose values are no part of a model
 LATER = ("suffice.features",)  # which `import suffice` leaves out
 FUNCTIONS: dict[str, Function] = {
     f"models.{f.__name__}": f
