@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._deciding import Deciding
 from suffice._explaining import Explaining
 from suffice._leaving import Leaving
+from suffice._showing import Showing
 from suffice._vector import Array
 
 
-class Learned(Leaving, Explaining, Deciding):
+class Learned(Leaving, Explaining, Deciding, Showing):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

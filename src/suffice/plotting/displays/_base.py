@@ -105,7 +105,7 @@ def lines_of(text: str, across: int) -> list[str]:
     """A name in lines of so many letters, broken after blanks and signs, inside a word only if it is longer than that.
 
     >>> lines_of("od280/od315_of_diluted_wines", 16)
-    ['od280/', 'od315_of_', 'diluted_wines']
+    ['od280/od315_of_', 'diluted_wines']
     """
     found = [""]
     for piece in re.findall(r"[^\s_/.:;,-]*[\s_/.:;,-]*", text):

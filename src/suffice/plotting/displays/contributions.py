@@ -68,7 +68,7 @@ class ContributionsDisplay(Display):
     >>> from suffice import GaussianNB
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ContributionsDisplay.from_estimator(GaussianNB().fit(X, y), X).names[:2]
-    ['petal width (cm)', 'petal length (cm)']
+    ['petal length (cm)', 'petal width (cm)']
     """
 
     names: list[Any]
