@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -13,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import COUNT, POSITIVE, check_value
 from suffice._labels import show
-from suffice.plotting._canvas import CLASSES, canvas, literal
+from suffice._vector import Array
+from suffice.plotting._canvas import CLASSES, INK, canvas, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,8 @@ COLOURS = (*CLASSES, "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of Okabe and
 LINE = 0.15  # inches of a line of small letters
 HEADROOM = 1.15  # what an axis has beyond the longest bar
 
+OWN: WeakSet[Any] = WeakSet()  # figures that displays have made
+
 
 class Display:
     """Something learned, as data and as a picture: `plot` draws it, in `ax_` of `figure_`.
@@ -36,13 +41,15 @@ class Display:
 
     figure_: Figure
     ax_: Axes
-    _own: bool = False  # whether the figure is the display's
+    _own: bool = False  # whether the figure is one that displays have made
 
     def _begin(self, ax: Axes | None, width: float, height: float) -> Axes:
         """The axes to draw in: those given, or those of a new figure."""
         check_value(width, f"{type(self).__name__}: width", POSITIVE)
-        self._own = ax is None
         self.figure_, self.ax_ = canvas(ax, width, height)
+        if ax is None:
+            OWN.add(self.figure_)
+        self._own = self.figure_ in OWN
         return self.ax_
 
     def _dress(self, title: str, x: str, y: str) -> Self:
@@ -113,6 +120,33 @@ def lines_of(text: str, across: int) -> list[str]:
             found, piece = [*found, piece[:across]], piece[across:]
         found = [*found[:-1], found[-1] + piece] if len((found[-1] + piece).rstrip()) <= across else [*found, piece]
     return [line.rstrip() for line in found if line.strip()] or [text]
+
+
+def beside(axes: Axes, x: float, y: float, word: str, left: bool = False) -> None:
+    """A word right of a point, or left of it, as at the end of a bar."""
+    axes.annotate(
+        word,
+        (x, y),
+        (-3 if left else 3, 0),
+        textcoords="offset points",
+        va="center",
+        ha="right" if left else "left",
+        fontsize="small",
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3},
+    )
+
+
+def ranked(axes: Axes, names: Sequence[Any], values: Array, words: Sequence[str], **look: Any) -> None:
+    """Bars of at least 0, one below the other, each with its name and a word at its end."""
+    at = np.arange(len(values))
+    axes.barh(at, values, **{"height": 0.7, "color": CLASSES[0], **look})
+    for place, (value, word) in enumerate(zip(values.tolist(), words, strict=True)):
+        beside(axes, value, place, word)
+    axes.set_yticks(at, [label(name, axes, lines=room(axes, len(at))) for name in names], fontsize="small")
+    axes.margins(y=0.02)
+    axes.invert_yaxis()
+    axes.set_xlim(0, HEADROOM * max(float(values.max(initial=0)), 1e-12))
 
 
 def chance(p: float) -> str:

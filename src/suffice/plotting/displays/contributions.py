@@ -13,11 +13,11 @@ from suffice._posterior import posterior
 from suffice._vector import Array
 from suffice.plotting._canvas import CLASSES, FAINT, INK
 from suffice.plotting.displays._base import (
-    HEADROOM,
     NARROW,
     SHOWN,
     WIDTH,
     Display,
+    beside,
     called,
     chance,
     check_terms,
@@ -26,6 +26,7 @@ from suffice.plotting.displays._base import (
     label,
     last_step,
     narrow,
+    ranked,
     room,
 )
 from suffice.plotting.displays._rows import Rows
@@ -161,24 +162,8 @@ class ContributionsDisplay(Display):
 
     def _sizes(self, axes: Axes, most: int, look: dict[str, Any]) -> Self:
         shown, n = self.values[:most], len(self.values)
-        axes.barh(np.arange(len(shown)), shown, **{"height": 0.7, "color": CLASSES[0], **look})
-        for at, value in enumerate(shown):
-            axes.text(
-                value,
-                at,
-                f" {value:.2f}" if value >= 0.1 else f" {value:.2g}",
-                va="center",
-                fontsize="small",
-                color=INK,
-            )
-        axes.set_yticks(
-            np.arange(len(shown)),
-            [label(name, axes, lines=room(axes, len(shown))) for name in self.names[:most]],
-            fontsize="small",
-        )
-        axes.margins(y=0.02)
-        axes.invert_yaxis()
-        axes.set_xlim(0, HEADROOM * max(float(shown.max(initial=0)), 1e-12))
+        words = [f"{value:.2f}" if value >= 0.1 else f"{value:.2g}" for value in shown]
+        ranked(axes, self.names[:most], shown, words, **look)
         left = f"; {n - most} smaller ones not shown" * (n > most)
         return self._dress(
             f"{self.name}: what counts most in {self.n_rows} rows{left}", "mean size of what a column adds", ""
@@ -224,19 +209,7 @@ class ContributionsDisplay(Display):
         """What a bar adds, behind its end: left of it if it goes there and there is room."""
         back = end < start and low < 0 and min(start, end) < 0
         x = min(start, end) if back else max(start, end)
-        side = "right" if back else "left"
-        behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3}
-        axes.annotate(
-            word,
-            (x, place),
-            (-3 if back else 3, 0),
-            textcoords="offset points",
-            va="center",
-            ha=side,
-            fontsize="small",
-            color=INK,
-            bbox=behind,
-        )
+        beside(axes, x, place, word, left=back)
 
     def _named(self, name: Any, axes: Axes, bars: int) -> str:
         end = f"= {label(self.given[name], axes, lines=1)}" if name in self.given else ""

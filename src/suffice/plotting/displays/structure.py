@@ -16,9 +16,8 @@ from suffice.encoders.pairs import PairFeatures
 from suffice.encoders.table import ABSENT
 from suffice.encoders.trees import LeafFeatures
 from suffice.models.categorical import Tables
-from suffice.plotting._canvas import CLASSES, INK
+from suffice.plotting._canvas import INK
 from suffice.plotting.displays._base import (
-    HEADROOM,
     NARROW,
     SHOWN,
     WIDTH,
@@ -29,7 +28,7 @@ from suffice.plotting.displays._base import (
     label,
     last_step,
     narrow,
-    room,
+    ranked,
 )
 
 if TYPE_CHECKING:
@@ -138,16 +137,7 @@ class StructureDisplay(Display):
         most = max_terms or SHOWN
         shown = self.values[:most] / max(self.entropy or 0.0, 1e-300) * 100
         axes = self._begin(ax, width, 1.3 + BAR * len(shown) * (1.35 if width < NARROW else 1.0))
-        at = np.arange(len(shown))
-        axes.barh(at, shown, 0.7, color=CLASSES[0])
-        for place, value in enumerate(shown):
-            axes.text(value, place, f" {value:.1f} %", va="center", fontsize="small", color=INK)
-        axes.set_yticks(
-            at, [label(name, axes, lines=room(axes, len(shown))) for name in self.names[:most]], fontsize="small"
-        )
-        axes.margins(y=0.02)
-        axes.invert_yaxis()
-        axes.set_xlim(0, HEADROOM * max(float(shown.max()), 1e-12))
+        ranked(axes, self.names[:most], shown, [f"{value:.1f} %" for value in shown])
         n = len(self.values) - most
         title = f"{self.name}: what each column alone tells of the class" + f"; {n} lesser ones not shown" * (n > 0)
         return self._dress(title, "mutual information, % of the entropy of the class", "")
