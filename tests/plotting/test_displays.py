@@ -199,6 +199,13 @@ def test_what_rules_a_class_out_is_said():
     assert abs(widths(shown.ax_)).max() < 100
 
 
+def test_a_single_class_is_certain():
+    one = GaussianNB().partial_fit(IRIS.data, np.zeros(150, int), classes=[0])
+    assert ContributionsDisplay.from_estimator(one, IRIS.data, row=0).probability == 1
+    assert_array_equal(CalibrationDisplay.from_estimator(one, IRIS.data, np.zeros(150, int)).prob_true, [1.0])
+    assert not BoundaryDisplay.from_estimator(one, IRIS.data, grid_resolution=5).response.any()
+
+
 # Shapes
 
 
@@ -243,6 +250,20 @@ def test_one_shape_in_given_axes():
     assert shown.ax_ is axes
     with pytest.raises(ValueError, match="ax has room for one shape, and terms asks for 6"):
         ShapesDisplay.from_estimator(TABLES, ax=axes)
+
+
+def test_columns_without_entries_and_with_numbers_for_names():
+    frame = WINE.data.copy().set_axis(range(13), axis=1).assign(empty=np.nan)
+    frame.columns = [str(name) for name in frame.columns]
+    model = NaiveBayes().fit(frame, WINE.target)
+    assert set(ShapesDisplay.from_estimator(model, frame, terms=20).shapes) == {*map(str, range(13))}
+    with pytest.raises(ValueError, match="column 'empty' has no entry in these rows, and so no shape"):
+        ShapesDisplay.from_estimator(model, frame, terms=["empty"])
+    assert BoundaryDisplay.from_estimator(model, frame, columns=("0", "empty")).y.labels == ["missing"]
+    numbered = WINE.data.set_axis(range(13), axis=1)
+    model = GaussianNB().fit(numbered, WINE.target)
+    assert len(ShapesDisplay.from_estimator(model, numbered, terms=2).axes_) == 2
+    assert ContributionsDisplay.from_estimator(model, numbered, row=0).given["12"] == "1065"
 
 
 # Boundary

@@ -51,10 +51,8 @@ class Rows:
 
     @property
     def names(self) -> list[Any]:
-        """Names of the columns, or their numbers."""
-        if not self.framed:
-            return list(range(self.X.shape[1]))
-        return list(getattr(self.native, "columns", self.X.columns)) if _pandas(self.native) else self.X.columns
+        """Names of the columns, or their numbers in an array."""
+        return [str(name) for name in self.X.columns] if self.framed else list(range(self.X.shape[1]))
 
     def __len__(self) -> int:
         return len(self.X)

@@ -27,8 +27,9 @@ class CalibrationDisplay(Display):
     """How often a class is right where the classifier says it is so probable: on the diagonal, if it is calibrated.
 
     Each point is a bin of probabilities, with Wilson's interval for the share of its rows; a bin of fewer than 10 rows
-    is hollow. The bars below are the numbers of rows, of the first curve. Two classes: the probability of one of them. More: that of the
-    most probable class, and how often it is right, unless `pos_label` names a class against all others.
+    is hollow. The bars below are the numbers of rows, of the first curve. Two classes: the probability of one of them.
+    More: that of the most probable class, and how often it is right, unless `pos_label` names a class against all
+    others.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ class ContributionsDisplay(Display):
         axes.barh(len(at), ends[-1], **{"height": 0.66, **look, "color": INK})
         axes.vlines(ends, at - 0.33, at + 1.33, color=FAINT, linewidth=0.8)
         low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
-        pad = (0.22 if narrow(axes) else 0.12) * (high - low)
+        pad = (0.22 if narrow(axes) else 0.12) * max(high - low, 1e-9)
         axes.set_xlim(low - pad * (low < 0), high + pad)
         words = [f"{v:+.2f}" if ok else "rules it out" for v, ok in zip(values, known, strict=True)]
         total = f"{values.sum():+.2f}" if known.all() else "impossible" if ends[-1] < 0 else "certain"

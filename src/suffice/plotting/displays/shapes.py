@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice._check import COUNT, check_value
 from suffice._contributions import IMPOSSIBLE
-from suffice._labels import show
+from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.additive import Shape, Shapes
 from suffice.additive._names import called as cells_called
 from suffice.additive._shapes import Place, odds
 from suffice.plotting.displays._base import Display, fitted, last_step
-from suffice.plotting.displays._rows import Rows, keys, places, typical, word
+from suffice.plotting.displays._rows import Rows, absent, keys, places, typical, word
 from suffice.plotting.shapes import draw_shapes
 
 if TYPE_CHECKING:
@@ -110,12 +111,14 @@ def _asked(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
     rows = Rows.of(X)
     whole = model.contributions(rows.native)
     if isinstance(terms, int | np.integer):
-        wanted = list(whole.importances)[: max(int(terms), 1)]
+        check_value(terms, f"{who}: terms", COUNT)
+        some = [name for name in whole.importances if not absent(rows.column(rows.index(name, who))).all()]
+        wanted = some[:terms]
     else:
         wanted = [terms] if isinstance(terms, str) else list(terms)
         strange = [key for key in wanted if key not in whole.names]
         if strange:
-            raise ValueError(f"{who}: terms has {strange!r}, but the columns are {whole.names}")
+            raise ValueError(f"{who}: terms has {show_all(strange)}, but the columns are {show_all(whole.names)}")
     found = {name: _shape(model, rows, rows.index(name, who), name, who) for name in wanted}
     order = sorted(found, key=lambda name: -found[name].importance)
     return Shapes(0.0, {name: found[name] for name in order}, model.classes_)
@@ -123,6 +126,8 @@ def _asked(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
 
 def _shape(model: Any, rows: Rows, j: int, name: Any, who: str) -> Shape:
     values = rows.column(j)
+    if absent(values).all():
+        raise ValueError(f"{who}: column {show(name)} has no entry in these rows, and so no shape")
     at = places(values)
     numbers = at is not None and not np.isnan(at).all()
     picks, cells = _numbers(at) if numbers and at is not None else _categories(values)
@@ -160,8 +165,6 @@ def _numbers(at: Array) -> tuple[Array, Array]:
 def _categories(values: Array) -> tuple[Array, Array]:
     """A row for each category, and the category of each row (n,)."""
     listed, codes = keys(values)
-    if not listed:
-        raise ValueError("a column without any entry has no shape")
     return np.array([int(np.argmax(codes == v)) for v in range(len(listed))]), codes
 
 
