@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import mutual_info_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -184,8 +185,10 @@ def test_names_say_what_the_row_has(table):
 
 def test_the_last_step_of_a_pipeline_explains_itself():
     pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
-    shown = ContributionsDisplay.from_estimator(pipeline, X, "malignant", row=0)
-    assert set(shown.names) == set(X.columns)
+    search = GridSearchCV(pipeline, {"standardscaler__with_mean": [True]}, cv=2).fit(X, Y)
+    for whole in (pipeline, search):
+        shown = ContributionsDisplay.from_estimator(whole, X, "malignant", row=0)
+        assert set(shown.names) == set(X.columns)
     assert_allclose(shown.base + shown.values.sum(), pipeline.decision_function(X[:1])[0], rtol=1e-9)
 
 

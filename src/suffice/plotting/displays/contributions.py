@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from suffice._contributions import IMPOSSIBLE, Contributions
 from suffice._labels import show, show_all
@@ -100,7 +101,8 @@ class ContributionsDisplay(Display):
         ax : matplotlib axes, default=None
         **kwargs : as in `plot`
         """
-        model, rows = last_step(fitted(estimator, cls.__name__), X)
+        whole = fitted(estimator, cls.__name__)
+        model, rows = last_step(whole, X)
         if not hasattr(model, "contributions"):
             raise ValueError(
                 f"{cls.__name__}: {type(model).__name__} does not say what each column adds: take a classifier that "
@@ -111,14 +113,7 @@ class ContributionsDisplay(Display):
             if not isinstance(row, int | np.integer) or not -len(table) <= row < len(table):
                 raise ValueError(f"{cls.__name__}: row must be a whole number below {len(table)}, got {row!r}")
             table = table.taking([int(row) % len(table)])
-        names = (
-            getattr(estimator[:-1], "get_feature_names_out", None)
-            if model is not estimator and hasattr(estimator, "steps")
-            else None
-        )
-        found = model.contributions(table.native)
-        if names is not None and all(isinstance(one, int) for one in found.names):
-            found = _renamed(found, names)
+        found = _renamed(model.contributions(table.native), whole)
         return cls.from_contributions(found, y, given=table, name=called(model), ax=ax, **kwargs)
 
     @classmethod
@@ -216,9 +211,12 @@ class ContributionsDisplay(Display):
         return label(name, axes, end, room(axes, bars))
 
 
-def _renamed(found: Contributions, names: Any) -> Contributions:
+def _renamed(found: Contributions, estimator: Any) -> Contributions:
+    """Terms by the names that the steps before the last give to columns without names, where they know any."""
+    if not isinstance(estimator, Pipeline) or not all(isinstance(name, int) for name in found.names):
+        return found
     try:
-        words = [str(name) for name in names()]
+        words = estimator[:-1].get_feature_names_out()
     except (AttributeError, ValueError):  # a step that does not know what its columns are
         return found
-    return Contributions([words[j] for j in found.names], found.classes, found.base, found.terms)
+    return replace(found, names=[str(words[j]) for j in found.names])
