@@ -53,7 +53,7 @@ def compare(
     page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
     results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
 ) -> None:
-    r"""Compare classifiers on a table of your own: the same honest folds for all, tests, and a verdict.
+    """Compare classifiers on a table of your own: the same honest folds for all, tests, and a verdict.
 
     \b
     suffice compare table.csv --target label
@@ -62,7 +62,7 @@ def compare(
     suffice compare --methods help
 
     Cheap methods come first. Ctrl-C ends it early: what was measured is shown and written.
-    """
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
     began = time.monotonic()
     if methods == "help":
         out.print(explained())
