@@ -33,7 +33,8 @@ class Summary:
 
     def _repr_html_inner(self) -> str:
         lines = (
-            f'<tr><th scope="row" style="{CELL}; white-space: nowrap">{escape(name)}</th><td style="{CELL}">{escape(words)}</td></tr>'
+            f'<tr><th scope="row" style="{CELL}; white-space: nowrap">{escape(name)}</th>'
+            f'<td style="{CELL}">{escape(words)}</td></tr>'
             for name, words in self.rows.items()
         )
         table = f'<table style="{STYLE}"><tbody>{"".join(lines)}</tbody></table>'
