@@ -15,6 +15,7 @@ from suffice._memory import free_memory
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders.numbers import check_finite_for
+from suffice.files import Savable
 from suffice.tangent import MinimaxProbabilityMachine
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
@@ -22,7 +23,7 @@ MATRICES, PER_CLASS = 14, 4  # of n x n numbers that learning holds at once, and
 ROWS = 4096  # of a block in prediction
 
 
-class KernelMPM(ClassifierMixin, BaseEstimator):
+class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     """The minimax probability machine in the feature space of a kernel: a curved border, from n x n matrices.
 
         w = sum_i alpha_i phi(x_i),   w'phi(x) = alpha'k(x),   k(x) = (k(x_1, x), ..., k(x_n, x))
@@ -66,6 +67,11 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     ----------
     Lanckriet, El Ghaoui, Bhattacharyya, Jordan: A robust minimax approach to classification (2002), section 3.
     """
+
+    machine_: MinimaxProbabilityMachine
+    _rows: Array  # (n, d), no two alike
+    _gamma: float
+    _root: Array  # (n, n) K^(-1/2)
 
     def __init__(
         self,
@@ -149,16 +155,20 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     def _coordinates(self, X: Array) -> Array:
         return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
 
-    def _by_rows(self, method: str, X: Any) -> Array:
+    def _by_rows(self, method: str, X: Any, **asked: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         check_finite_for(self, X)
         ask = getattr(self.machine_, method)
-        return np.concatenate([ask(self._coordinates(X[at : at + ROWS])) for at in range(0, len(X), ROWS)])
+        return np.concatenate([ask(self._coordinates(X[at : at + ROWS]), **asked) for at in range(0, len(X), ROWS)])
 
     def predict(self, X: Any) -> Array:
         """The class of each row (n,)."""
         return self._by_rows("predict", X)
+
+    def decide(self, X: Any, costs: Any = None, reject_below: float | None = None, reject_label: Any = None) -> Array:
+        """The decision of least expected cost for each row (n,), as in `MinimaxProbabilityMachine.decide`."""
+        return self._by_rows("decide", X, costs=costs, reject_below=reject_below, reject_label=reject_label)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, k), in the order of `classes_`."""

@@ -10,6 +10,7 @@ from suffice._check import check, one_of
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Numbers
+from suffice.files import export
 from suffice.learners import Learner, Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.contests import MULTI_CLASS
@@ -26,7 +27,7 @@ class LogisticRegression(Classifier):
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
-    and predictions those of `GaussianNB(tied=True)`; then it can be fitted in pieces, merged and made to forget.
+    and predictions those of `GaussianNB(tied=True)`; then fitting in pieces, merging and forgetting are exact.
 
     Parameters
     ----------
@@ -107,6 +108,10 @@ class LogisticRegression(Classifier):
 
     def _default_learner(self) -> Newton:
         return Newton()
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `LogisticRegression` with the same probabilities; no more than two classes unless softmax."""
+        return export.logistic_regression(self)
 
     @property
     def coef_(self) -> Array:

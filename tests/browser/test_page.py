@@ -5,10 +5,6 @@ Screenshots go to the folder of the environment variable SUFFICE_SCREENSHOTS, or
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -16,6 +12,7 @@ from selenium.webdriver.support.ui import Select
 
 from papers.bench_page import bench_page
 from suffice.report.page import write
+from tests.browser.view import background, colours, loaded, one, shown, size, whole
 from tests.report import page_sample as sample
 
 pytestmark = pytest.mark.browser
@@ -26,81 +23,19 @@ TABLE = "#rc1-table2 table.data"
 
 
 @pytest.fixture(scope="session")
-def screenshots(tmp_path_factory):
-    given = os.environ.get("SUFFICE_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def address(tmp_path_factory):
     html = bench_page([sample.table()], sample.results(), sample.times(), ["wine: not to be had"])
     return write(tmp_path_factory.mktemp("page") / "index.html", html).as_uri()
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.fail("chromium and chromedriver are not on the path: make test-browser installs them")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    profile = tmp_path_factory.mktemp("profile")
-    # root may not use the sandbox, and containers have little shared memory
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={profile}")
-    chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    yield chrome
-    chrome.quit()
-
-
 @pytest.fixture
 def page(browser, address):
-    size(browser, 1280, 900)
-    colours(browser, "light")
-    browser.get(address)
-    browser.execute_script("localStorage.clear()")
-    browser.get("about:blank")  # so that the next address is loaded anew
-    browser.get(address)
-    yield browser
-    log = [entry["message"] for entry in browser.get_log("browser")]
-    assert log == []
-
-
-def size(browser, width, height, phone=False):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def colours(browser, scheme):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def one(page, selector):
-    return page.find_element(By.CSS_SELECTOR, selector)
-
-
-def shown(page, selector):
-    return [element for element in page.find_elements(By.CSS_SELECTOR, selector) if element.is_displayed()]
+    yield loaded(browser, address)
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
 def names(page):
     return [element.text for element in shown(page, f"{TABLE} tbody th")]
-
-
-def background(page):
-    return page.execute_script("return getComputedStyle(document.body).backgroundColor")
-
-
-def whole(page, path, width, phone=False):
-    """A picture of the page from top to bottom."""
-    size(page, width, 800, phone)
-    size(page, width, page.execute_script("return document.scrollingElement.scrollHeight"), phone)
-    page.save_screenshot(str(path))
 
 
 def test_the_page_renders(page):

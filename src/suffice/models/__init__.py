@@ -17,6 +17,7 @@ from suffice.models._base import (
     Tabular,
 )
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.binned import Binned
@@ -76,6 +77,7 @@ __all__ = [
     "Quadratic",
     "RegularisedGaussian",
     "Removable",
+    "Samplable",
     "Share",
     "ShrunkTiedGaussian",
     "Slopes",

@@ -37,6 +37,13 @@ class Parts(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return self.each(lambda _, part: part.regroup(group, size))
 
+    def taking(self, which: Array) -> Self:
+        return self.each(lambda _, part: part.taking(which))
+
+    @property
+    def shared(self) -> bool:
+        return any(part.shared for part in self.parts.values())
+
     def less(self, gone: Self) -> Self:
         return self.each(lambda name, part: part.less(gone.parts[name]))
 
@@ -45,6 +52,10 @@ class Parts(Sums):
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
         whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
+        return next(filter(None, whys), None)
+
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        whys = (part.unheard_of(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
@@ -67,7 +78,7 @@ class Factors:
 class Blocks(Classed[Parts, Factors]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
-    parts: Mapping[str, AnyDensity]  # models of p(x_b | y); p(y) stands outside of them
+    parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
 
     def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
         """The blocks that have columns."""
@@ -94,7 +105,7 @@ class Blocks(Classed[Parts, Factors]):
         return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
 
     def _of_block(self, name: str, blocks: BlockFeatures) -> AnyDensity:
-        names, model = blocks.part(name).names, self.parts[name]
+        names, model = blocks.part(name).names, cast(AnyDensity, self.parts[name])
         return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
@@ -124,6 +135,10 @@ class Blocks(Classed[Parts, Factors]):
             return Terms(np.zeros(values.shape[1]), (name,), values[:, :, None])
         found = model.density_terms(rows, theta)
         return found if blocks.part(name).names is not None else found.called(blocks.keys_of(name))
+
+    @property
+    def prior_rows(self) -> float:
+        return max((model.prior_rows for model in self.parts.values()), default=0.0)
 
     @property
     def called(self) -> str:

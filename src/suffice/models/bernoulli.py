@@ -14,6 +14,7 @@ from suffice.encoders import Binary, Encoder
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.natural import LogTables, project_log
@@ -67,6 +68,7 @@ class Bernoulli(
     Joint[Presences, Chances],
     Natural[Presences, Chances, LogTables],
     ExplainedDensity[Chances],
+    Samplable[Chances],
     Tabular,
 ):
     """p(x | y) = prod_j p_yj^x_j (1 - p_yj)^(1 - x_j), for features that are there (1) or not (0).
@@ -163,6 +165,10 @@ class Bernoulli(
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = np.where(values == 1, theta.present, theta.absent)
         return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def sample(self, codes: Array, theta: Chances, rng: np.random.Generator) -> Encoded:
+        there = rng.random((len(codes), theta.present.shape[1])) < np.exp(theta.present)[codes]
+        return Encoded(theta.domain.features, there.astype(float))
 
 
 def _log(p: Array) -> Array:

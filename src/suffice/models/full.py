@@ -16,6 +16,7 @@ from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
 from suffice.models._explained import ExplainedDensity, Terms, keys_of
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
@@ -107,10 +108,11 @@ def factor(covariance: Array, used: Array, size: Array) -> Factor:
 
 
 @dataclass(frozen=True, eq=False)
-class _FullGaussian(Gaussian[Full], ExplainedDensity[Full]):
+class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], Samplable[Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y)."""
 
     full: ClassVar[bool] = True
+    continuous: ClassVar[bool] = True
 
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
 
@@ -214,6 +216,15 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full]):
                 base[rows], terms[some] = self._terms(values[rows][:, which], theta.marginal(which))
         return Terms(base, keys_of(self), terms)
 
+    def sample(self, codes: Array, theta: Full, rng: np.random.Generator) -> Encoded:
+        """Normal numbers; a feature left out stays at its mean."""
+        roots = np.stack([_root(*pair) for pair in zip(theta.covariance, theta.whiten, strict=True)])
+        values, noise = (theta.origin + theta.mean)[codes], rng.normal(size=(len(codes), theta.mean.shape[1]))
+        for c in range(len(theta.mean)):
+            rows = codes == c
+            values[rows] += noise[rows] @ roots[0 if self.tied else c].T
+        return Encoded(theta.domain.features, values)
+
     def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
         """The base (k or 1,) and the terms (n, k, d) of complete rows."""
         gap = values[:, None, :] - theta.origin - theta.mean
@@ -229,6 +240,13 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full]):
             white = ((values - origin) - mean) @ theta.whiten[which]
             out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
         return out
+
+
+def _root(covariance: Array, whiten: Array) -> Array:
+    """A matrix R (d, d) with R R' the covariance of the features in use, found in units of their spread."""
+    unit = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * whiten.any(axis=1)
+    values, vectors = np.linalg.eigh(covariance * np.outer(ratio(1.0, unit), ratio(1.0, unit)))
+    return np.asarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _summed(X: Encoded, theta: Full, s: Statistics[Moments]) -> Array:

@@ -94,6 +94,10 @@ class Histogram(Sums):
         tables = np.split(self.table, self.starts[1:-1], axis=1)
         return [Column(*one) for one in zip(self.keys, self.shift, tables, strict=True)]
 
+    @property
+    def shared(self) -> bool:
+        return True
+
     def align(self, other: Self) -> tuple[Self, Self]:
         if self.keys is other.keys and self.shift == other.shift:
             return self, other
@@ -110,6 +114,11 @@ class Histogram(Sums):
         ]
         cells = np.concatenate([np.zeros(0, dtype=int), *at])
         return replace(self, keys=keys, shift=shift, table=moved(self.table, cells, int(starts[-1])))
+
+    def extent(self) -> Array:
+        """The least and the greatest number of each column (d, 2), as far as the grid tells; NaN if it has none."""
+        held = (column.taking(column.weight > 0) for column in self.columns())
+        return np.array([(c.low[0], c.high[-1]) if len(c.keys) else (np.nan, np.nan) for c in held]).reshape(-1, 2)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
         def value(j: int, cell: int) -> str:

@@ -15,6 +15,7 @@ from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import by_class, compact, log_factorials
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.natural import LogTables, project_log
@@ -57,6 +58,7 @@ class Multinomial(
     Joint[Words, WordProbabilities],
     Natural[Words, WordProbabilities, LogTables],
     ExplainedDensity[WordProbabilities],
+    Samplable[WordProbabilities],
     Tabular,
 ):
     """p(x | y) = |x|! prod_j p_yj^x_j / x_j!, the words of a row given how many there are.
@@ -147,6 +149,12 @@ class Multinomial(
         """x_j log p_yj for each word; the factorials are the same for all classes."""
         values = whole(theta.domain.features.read(X))[:, None, :]
         return Terms(np.zeros(len(theta.log_probability)), keys_of(self), values * theta.log_probability)
+
+    def sample(self, codes: Array, theta: WordProbabilities, rng: np.random.Generator) -> Encoded:
+        """Words of texts whose lengths, which the model does not tell, are Poisson numbers of the mean learned."""
+        p = np.exp(theta.log_probability)
+        length = rng.poisson(self.length, len(codes))
+        return Encoded(theta.domain.features, rng.multinomial(length, (p / p.sum(axis=1, keepdims=True))[codes]) * 1.0)
 
     def _words(self, X: Encoded, theta: WordProbabilities) -> Array:
         """sum_j x_ij log p_yj (n, k)."""

@@ -57,12 +57,12 @@ class Nested(Binned):
 
     def resolve(self, s: Statistics[Any]) -> Self:
         check_value((*self.coarser, self.n_bins), "Nested: coarser and n_bins", RISING)
-        features = s.domain.features
+        features, extent = s.domain.features, self._extent(s)
         if not isinstance(features, BinFeatures):
             features = self._pooled(s, self.binning.features(s))
             s = Statistics(replace(s.domain, features=features), s.mass, in_cells(s.sums, features))
         tree = Tree.of(features, self._groups(features, s.sums.table), s.sums.table)
-        return replace(self, domain=replace(s.domain, features=features), tree=tree)
+        return replace(self, domain=replace(s.domain, features=features), extent=extent, tree=tree)
 
     def of_columns(self, features: Features, at: Array, names: Array) -> Self:
         name = dict(zip(at.tolist(), names.tolist(), strict=True))
@@ -77,11 +77,9 @@ class Nested(Binned):
         """The cells, with those pooled that would let a monotone column turn."""
         if not self.monotone:
             return cells
-        if len(s.domain.classes) != 2:
-            raise ValueError(
-                f"monotone is for two classes, but there are {len(s.domain.classes)}, {show_all(s.domain.classes)}: "
-                "leave it out, or learn one class against the others"
-            )
+        if len(s.domain.classes) < 2:
+            raise ValueError("monotone is for two classes, but there is one")
+        check_two(s.domain.classes)
         bounds, table = list(cells.categories), in_cells(s.sums, cells).table
         for j, way in self._ways(s.domain.features).items():
             part = table[:, cells.starts[j] : cells.starts[j + 1]]
@@ -177,3 +175,12 @@ def pool_violators(below: Array, above: Array) -> Array:
             a, b = a + before, b + ahead
         pools.append((start, a, b))
     return np.array([start for start, _, _ in pools], dtype=int)
+
+
+def check_two(classes: Array) -> None:
+    """ValueError if there are more classes than a column can rise or fall between."""
+    if len(classes) > 2:
+        raise ValueError(
+            f"monotone is for two classes, but there are {len(classes)}, {show_all(classes)}: "
+            "leave it out, or learn one class against the others"
+        )

@@ -59,6 +59,9 @@ class Patterns(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, parts={pattern: part.regroup(group, size) for pattern, part in self.parts.items()})
 
+    def taking(self, which: Array) -> Self:
+        return replace(self, parts={pattern: part.taking(which) for pattern, part in self.parts.items()})
+
     def less(self, gone: Self) -> Self:
         return replace(self, parts={pattern: part.less(gone.parts[pattern]) for pattern, part in self.parts.items()})
 
@@ -73,11 +76,14 @@ class Patterns(Sums):
         return features, replace(self, parts=kept)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        return self.unheard_of(before, domain, mass) or self.entries().impossible(before.entries(), domain, mass)
+
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
         for pattern, part in self.parts.items():
             why = part.unheard_of(before.parts[pattern], some_of(domain, observed(pattern, self.width)), mass)
             if why is not None:
                 return why
-        return self.entries().impossible(before.entries(), domain, mass)
+        return self.entries().unheard_of(before.entries(), domain, mass)
 
     def immovable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.entries(), domain, mass)
@@ -111,6 +117,9 @@ class Entries(Sums):
 
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, columns=self.columns.regroup(group, size))
+
+    def taking(self, which: Array) -> Self:
+        return replace(self, columns=self.columns.taking(which))
 
     def settled(self, anew: bool = False) -> Self:  # noqa: ARG002 - as all sums are asked
         raise ValueError(TOO_MANY.format(limit=LIMIT))

@@ -14,6 +14,7 @@ from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known, log_factorials
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.moments import ratio
@@ -44,7 +45,13 @@ class Rates:
 
 
 @dataclass(frozen=True, eq=False)
-class Poisson(Density[Totals, Rates], Joint[Totals, Rates], Natural[Totals, Rates, LogRates], ExplainedDensity[Rates]):
+class Poisson(
+    Density[Totals, Rates],
+    Joint[Totals, Rates],
+    Natural[Totals, Rates, LogRates],
+    ExplainedDensity[Rates],
+    Samplable[Rates],
+):
     """p(x | y) = prod_j rate_yj^x_j exp(-rate_yj) / x_j!, for counts of events.
 
         rate_yj = (total_yj + m rate0_j) / (count_yj + m)
@@ -150,6 +157,9 @@ class Poisson(Density[Totals, Rates], Joint[Totals, Rates], Natural[Totals, Rate
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = values * theta.log_rate - theta.rate
         return Terms(np.zeros(len(theta.rate)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def sample(self, codes: Array, theta: Rates, rng: np.random.Generator) -> Encoded:
+        return Encoded(theta.domain.features, rng.poisson(theta.rate[codes]).astype(float))
 
     def _counts(self, X: Encoded, theta: Rates) -> Array:
         """sum_j x_ij log rate_yj - rate_yj over the entries that are there (n, k)."""

@@ -47,6 +47,10 @@ class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Li
     def resolve(self, s: Statistics[Moments]) -> Self:
         return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
+    @property
+    def called(self) -> str:
+        return "LogisticRegression"
+
     def remarks(self) -> tuple[Notice, ...]:
         return self.gaussian.remarks()
 
