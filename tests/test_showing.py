@@ -72,10 +72,18 @@ def test_weights_and_whether_they_are_stale():
     model = TabularClassifier(random_state=0, n_trees=10).fit(X[::2], y[::2])
     assert re.search(r"normal \d\.\d\d", learned(model)["weights"])
     model.partial_fit(X[1::2], y[1::2])
-    assert "stale" in learned(model)["weights"]
+    assert "recalibrate(X, y)" in learned(model)["stale"]
     with pytest.warns(StaleWarning):  # which looking at the model has not taken away
         model.predict(X[:1])
     assert "StaleWarning" in learned(model)["warnings"]
+
+
+@plain
+def test_calibration_that_is_carried_along_is_stale():
+    model = GaussianNB(learner=RiskCalibration()).fit(X[::2], y[::2])
+    assert "stale" not in learned(model)
+    assert "recalibrate(X, y)" in learned(model.partial_fit(X[1::2], y[1::2]))["stale"]
+    assert "stale" not in learned(model.recalibrate(X, y))
 
 
 def test_looking_computes_nothing():

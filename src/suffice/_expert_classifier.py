@@ -74,12 +74,6 @@ class ExpertClassifier(TakesTables, Classifier):
     def _keeps(self) -> bool:
         return self._carried is not None
 
-    def _summary(self) -> dict[str, str]:
-        rows = super()._summary()
-        if self._learned is None and self.weights is None and self._carried is not None:
-            rows["weights"] = "stale, those of earlier rows: recalibrate(X, y) learns them anew"
-        return rows
-
     @property
     def weights_(self) -> dict[str, float]:
         """How much each expert counts, by its name; "classes" is log p(y)."""

@@ -32,12 +32,8 @@ class Summary:
         return len(self.rows)
 
     def _repr_html_inner(self) -> str:
-        lines = (
-            f'<tr><th scope="row" style="{CELL}; white-space: nowrap">{escape(name)}</th>'
-            f'<td style="{CELL}">{escape(words)}</td></tr>'
-            for name, words in self.rows.items()
-        )
-        table = f'<table style="{STYLE}"><tbody>{"".join(lines)}</tbody></table>'
+        lines = "".join(_line(name, words) for name, words in self.rows.items())
+        table = f'<table style="{STYLE}"><tbody>{lines}</tbody></table>'
         return f'<div class="estimator-table"><details open><summary>Learned</summary>{table}</details></div>'
 
 
@@ -83,6 +79,11 @@ class Showing(Predicting):
                 dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in fit.warnings)
             )
         return rows
+
+
+def _line(name: str, words: str) -> str:
+    head = f'<th scope="row" style="{CELL}; white-space: nowrap">{escape(name)}</th>'
+    return f'<tr>{head}<td style="{CELL}">{escape(words)}</td></tr>'
 
 
 def _listed(classes: Array, mass: Array) -> str:
