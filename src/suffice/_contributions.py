@@ -64,8 +64,13 @@ class Contributions:
         With two classes these are terms of the log-odds of that class. `y`: a class; None is the most probable one.
         """
         c = int(np.argmax(self.log_joint[i])) if y is None else self._place(y)
-        against = _against(self.terms[i], c)
+        against = _against(self.terms[[i]], np.array([c]))[0]
         return {self.names[at]: float(against[at]) for at in np.argsort(-abs(against), kind="stable")}
+
+    def against_others(self, y: Array) -> Array:
+        """What each term says for one class of each row, of labels y (n,), against the mean of the others (n, m)."""
+        labels, at = np.unique(y, return_inverse=True)
+        return _against(self.terms, np.array([self._place(one) for one in labels], dtype=int)[at])
 
     def _place(self, y: Any) -> int:
         found = np.flatnonzero(self.classes == y)
@@ -84,7 +89,8 @@ class Contributions:
             lines.append(f"  class {self.classes[c]} against the others")
             lines += [f"  {value:+9.3f}  {name}" for name, value in list(self.row(0).items())[:SHOWN]]
             lines += [f"  {'...':>9}"] * (m > SHOWN)
-            lines.append(f"  {_against(np.atleast_2d(self.base)[0][:, None], c)[0]:+9.3f}  (base)")
+            base = _against(np.atleast_2d(self.base)[:1, :, None], np.array([c]))[0, 0]
+            lines.append(f"  {base:+9.3f}  (base)")
         return "\n".join(lines)
 
 
@@ -100,10 +106,12 @@ def beyond_mean(values: Array, axis: int) -> Array:
     return np.asarray(values - total / np.maximum(1, possible.sum(axis=axis, keepdims=True)))
 
 
-def _against(values: Array, c: int) -> Array:
-    """Values (k, m) of a class less the mean of the others (m,)."""
-    others = np.delete(values, c, axis=0)
+def _against(values: Array, c: Array) -> Array:
+    """Values (n, k, m) of a class of each row (n,) less the mean of the other classes (n, m)."""
+    rows = np.arange(len(c))
+    own, others = values[rows, c], values.copy()
+    others[rows, c] = -np.inf
     possible = others > IMPOSSIBLE
-    mean = np.where(possible, others, 0.0).sum(axis=0) / np.maximum(1, possible.sum(axis=0))
+    mean = np.where(possible, others, 0.0).sum(axis=1) / np.maximum(1, possible.sum(axis=1))
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(possible.any(axis=0), values[c] - mean, np.inf if len(others) else 0.0))
+        return np.asarray(np.where(possible.any(axis=1), own - mean, np.inf if values.shape[1] > 1 else 0.0))

@@ -86,7 +86,7 @@ def _answers(model: Any, rows: Rows, keep: list[str], proba: bool, explain: bool
         p = np.asarray(model.predict_proba(rows.X))
         columns |= {f"p({label})": p[:, c] for c, label in enumerate(model.classes_.tolist())}
     if explain:
-        columns[BECAUSE] = reasons(model, rows.X, np.searchsorted(model.classes_, said))
+        columns[BECAUSE] = reasons(model, rows.X, said)
     clash = [name for name in keep if name in columns]
     if clash:
         raise TableError(f"{clash[0]!r} is a column of the result already: rename it, or leave --keep {clash[0]} out")
@@ -98,21 +98,9 @@ def _plain(values: Any) -> Any:
     return values.tolist() if getattr(values, "dtype", np.dtype(float)).kind in "UO" else values
 
 
-def reasons(model: Any, X: pa.Table, best: Array) -> list[str]:
+def reasons(model: Any, X: pa.Table, said: Array) -> list[str]:
     """For every row, the strongest contributions to the log-odds of the class that is predicted against the others."""
     found = model.contributions(X)
-    values = against_others(np.asarray(found.terms), best) if hasattr(found, "terms") else _odds(found.values, best)
-    names = [" & ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in found.names]
+    values = found.against_others(said)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :REASONS]
-    return ["; ".join(f"{names[j]} {values[i, j]:+.2f}" for j in row) for i, row in enumerate(order.tolist())]
-
-
-def against_others(terms: Array, best: Array) -> Array:
-    """Of terms by class (n, k, m) those of one class of each row, beyond the mean of the other classes (n, m)."""
-    own = terms[np.arange(len(best)), best]
-    return np.asarray(own - (terms.sum(axis=1) - own) / (terms.shape[1] - 1))
-
-
-def _odds(values: Array, best: Array) -> Array:
-    """The same of contributions that are log-odds of the second class (n, m), where there are two."""
-    return against_others(values, best) if values.ndim == 3 else np.where(best[:, None] == 1, values, -values)
+    return ["; ".join(f"{found.names[j]} {values[i, j]:+.2f}" for j in row) for i, row in enumerate(order.tolist())]
