@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice._hash import digest
 from suffice._labels import listed, positions, show, show_all, unite
+from suffice._reading import Choices, Reading
 from suffice._vector import Array
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
@@ -144,6 +145,10 @@ class CategoricalFeatures(Features):
         if not isinstance(other, CategoricalFeatures) or self.width != other.width:
             return False
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
+
+    def reading(self, j: int) -> Reading:
+        """How an entry of feature j finds its cell."""
+        return Choices(self.categories[j], np.arange(len(self.categories[j])))
 
     def places(self, j: int, values: Array) -> Array:
         """The cell of feature j that each of some distinct values belongs to; -1 for those that belong to none."""

@@ -16,6 +16,7 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
+from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, UndrawableError
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
@@ -58,6 +59,8 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
+    "Drawn",
+    "DrawnDensity",
     "Explained",
     "ExplainedDensity",
     "FullGaussian",
@@ -69,6 +72,7 @@ __all__ = [
     "Multinomial",
     "Natural",
     "Nested",
+    "Nomogram",
     "Patterns",
     "Penalised",
     "Poisson",
@@ -88,6 +92,7 @@ __all__ = [
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
     "Totals",
+    "UndrawableError",
     "Words",
     "project_log",
 ]

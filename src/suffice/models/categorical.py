@@ -14,7 +14,8 @@ from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
-from suffice.models._explained import Additive
+from suffice.models._drawn import DrawnDensity, Nomogram, tables
+from suffice.models._explained import Additive, keys_of
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
@@ -92,6 +93,7 @@ class Categorical(
     Natural[Counts, Tables, LogTables],
     Removable[Counts, Tables],
     Additive[Counts, Tables],
+    DrawnDensity[Tables],
     Tabular,
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
@@ -224,6 +226,10 @@ class Categorical(
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:
+        """A table for each column."""
+        return tables(_of(theta.domain), keys_of(self), theta.log_probability)
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

@@ -15,6 +15,7 @@ from suffice._notice import Notice
 from suffice._posterior import log_posterior
 from suffice._vector import Array
 from suffice.models._base import AnyModel, Attempt, Model, Read, Share
+from suffice.models._drawn import Drawn, Nomogram, UndrawableError
 from suffice.models._explained import Explained, Terms
 from suffice.models._statistics import B, Statistics
 
@@ -144,7 +145,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]]):
+class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]], Drawn[tuple[object, ...]]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -235,6 +236,13 @@ class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]]):
                 "LinearDiscriminantAnalysis or LogisticRegression(), whose classes are all told at once, or two classes"
             )
         return model.terms(X, theta[0])
+
+    def drawn(self, theta: tuple[object, ...]) -> Nomogram:
+        """That of the contest, if it is one of two classes."""
+        model = self.models[0]
+        if len(theta) > 1 or not isinstance(model, Drawn):
+            raise UndrawableError(f"what {len(theta)} contests of two classes say together is no sum of terms")
+        return model.drawn(theta[0])
 
     def _log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
         each = zip(self.models, theta, strict=True)

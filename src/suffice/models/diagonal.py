@@ -14,6 +14,7 @@ from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models import _kernels
 from suffice.models._base import Attempt, Natural, Removable
+from suffice.models._drawn import DrawnDensity, Nomogram, Square, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._sparse import sparse_log_density
 from suffice.models._statistics import Statistics
@@ -52,7 +53,9 @@ class Diagonal:
 
 
 @dataclass(frozen=True, eq=False)
-class _DiagonalGaussian(Gaussian[Diagonal], Removable[Moments, Diagonal], ExplainedDensity[Diagonal]):
+class _DiagonalGaussian(
+    Gaussian[Diagonal], Removable[Moments, Diagonal], ExplainedDensity[Diagonal], DrawnDensity[Diagonal]
+):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
 
     encoder: Encoder = field(default=Numbers(missing=True, sparse=True), kw_only=True)
@@ -109,6 +112,17 @@ class _DiagonalGaussian(Gaussian[Diagonal], Removable[Moments, Diagonal], Explai
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = constant - 0.5 * precision * (values - theta.origin - theta.mean) ** 2
         return Terms(np.zeros(len(theta.mean)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def drawn_density(self, theta: Diagonal) -> Nomogram:
+        """log N(x_j; mean_yj, var_yj), a square for each column."""
+        precision, constant = self._scales(theta)
+        keys = keys_of(self)
+
+        def square(j: int) -> Square | None:
+            arrays = (part[:, j] for part in (theta.origin, theta.mean, precision, constant))
+            return Square((keys[j],), *arrays) if precision[:, j].any() else None
+
+        return by_column(keys, square, len(theta.mean))
 
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Diagonal, s: Statistics[Moments]) -> Array:
         """A class changes by what a row counts there, and variances that all share by what it counts in any.
