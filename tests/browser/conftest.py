@@ -1,5 +1,38 @@
-"""Without selenium there is nothing to collect here."""
+"""A browser for the tests of pages; without selenium there is nothing to collect here."""
 
+import os
+import shutil
 from importlib.util import find_spec
+from pathlib import Path
 
-collect_ignore = [] if find_spec("selenium") else ["test_page.py"]
+import pytest
+
+collect_ignore = [] if find_spec("selenium") else ["test_page.py", "test_model_page.py"]
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory):
+    given = os.environ.get("SUFFICE_SCREENSHOTS")
+    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    from selenium import webdriver
+
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.fail("chromium and chromedriver are not on the path: make test-browser installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    profile = tmp_path_factory.mktemp("profile")
+    # root may not use the sandbox, and containers have little shared memory
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={profile}")
+    chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()

@@ -5,10 +5,6 @@ Screenshots go to the folder of the environment variable SUFFICE_SCREENSHOTS, or
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -26,35 +22,9 @@ TABLE = "#rc1-table2 table.data"
 
 
 @pytest.fixture(scope="session")
-def screenshots(tmp_path_factory):
-    given = os.environ.get("SUFFICE_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def address(tmp_path_factory):
     html = bench_page([sample.table()], sample.results(), sample.times(), ["wine: not to be had"])
     return write(tmp_path_factory.mktemp("page") / "index.html", html).as_uri()
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.fail("chromium and chromedriver are not on the path: make test-browser installs them")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    profile = tmp_path_factory.mktemp("profile")
-    # root may not use the sandbox, and containers have little shared memory
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={profile}")
-    chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    yield chrome
-    chrome.quit()
 
 
 @pytest.fixture

@@ -26,7 +26,9 @@ class Term(ABC):
 
     columns: tuple[Any, ...]  # names or numbers
 
-    weighed: ClassVar[tuple[str, ...]]  # the arrays that a weight multiplies
+    kind: ClassVar[str]
+    numbers: ClassVar[tuple[str, ...]]  # what it is made of, but for the cells of columns
+    weighed: ClassVar[tuple[str, ...]]  # of these, what a weight multiplies
     optional: ClassVar[bool] = True  # whether an entry may be missing
 
     @property
@@ -54,7 +56,7 @@ class Term(ABC):
 class Cells(Term):
     """values (r, k) of the cell that an entry is in."""
 
-    weighed = ("values",)
+    kind, numbers, weighed = "cells", ("values",), ("values",)
 
     reading: Reading
     values: Array
@@ -70,7 +72,7 @@ class Cells(Term):
 class Map(Term):
     """values (r, q, k) of the cells that the entries of two columns are in."""
 
-    weighed = ("values",)
+    kind, numbers, weighed = "map", ("values",), ("values",)
 
     sides: tuple[Reading, Reading]
     values: Array
@@ -88,7 +90,7 @@ class Map(Term):
 class Gap(Term):
     """values (2, k): where an entry is there, and where it is missing."""
 
-    weighed = ("values",)
+    kind, numbers, weighed = "gap", ("values",), ("values",)
 
     values: Array
 
@@ -103,7 +105,7 @@ class Gap(Term):
 class Slope(Term):
     """coef_c (x - centre) + constant_c, for a number x."""
 
-    weighed = ("coef", "constant")
+    kind, numbers, weighed = "slope", ("centre", "coef", "constant"), ("coef", "constant")
 
     centre: float
     coef: Array  # (k,)
@@ -125,6 +127,7 @@ class Needed(Slope):
 class Square(Term):
     """constant_c - 1/2 precision_c ((x - origin_c) - mean_c)^2, for a number x."""
 
+    kind, numbers = "square", ("origin", "mean", "precision", "constant")
     weighed = ("precision", "constant")
 
     origin: Array  # (k,)
@@ -142,7 +145,7 @@ class Square(Term):
 class Form(Term):
     """-1/2 (x - mean_c)_j [precision_c (x - mean_c)]_j, a term for each of d numbers x; none may be missing."""
 
-    weighed = ("precision",)
+    kind, numbers, weighed = "form", ("origin", "mean", "precision"), ("precision",)
     optional = False
 
     origin: Array  # (k, d)
@@ -158,7 +161,7 @@ class Form(Term):
 class Level(Term):
     """The same for every row: what is taken out of a term, so that its mean is 0, and is in the base instead."""
 
-    weighed = ("values",)
+    kind, numbers, weighed = "level", ("values",), ("values",)
 
     values: Array  # (k,)
 
