@@ -148,6 +148,12 @@ def test_the_waterfall_adds_up_to_the_log_odds(visit):
     assert float(shown(page, ".waterfall .total .number")[0].text.replace("\u2212", "-")) == pytest.approx(-total)
 
 
+def test_the_filter_hides_columns(visit):
+    page = visit("additive")
+    one(page, "#filter").send_keys("MARITAL")
+    assert [element.text for element in shown(page, ".control > label")] == ["marital-status"]
+
+
 def test_hostile_names_are_text(visit):
     page = visit("odd tables")
     assert page.title == "AdditiveTables: a model to look at"

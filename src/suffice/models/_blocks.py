@@ -131,7 +131,9 @@ class Blocks(Classed[Parts, Factors]):
         blocks, within = cast(BlockFeatures, cast(Domain, self.domain).features), self.encoder.within(name)
         model = self.parts[name] if within is None else replace(self.parts[name], encoder=within)
         if not isinstance(model, DrawnDensity if within is None else DrawnView):
-            raise UndrawableError(f"its part {name!r} looks at several columns at a time")
+            raise UndrawableError(
+                f"its part {name!r} looks at several columns at a time, so that no column has a term of its own"
+            )
         found = model.drawn_density(theta)
         return found if blocks.part(name).names is not None else found.called(dict(enumerate(blocks.keys_of(name))))
 

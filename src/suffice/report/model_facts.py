@@ -11,6 +11,7 @@ from suffice._vector import Array
 from suffice.additive._names import date
 from suffice.models._overview import Overview, Summary
 from suffice.report import page
+from suffice.report.model_shapes import colour_of
 from suffice.report.nomogram import named
 from suffice.report.page import Heading, Html, Value
 from suffice.report.page._shapes import Line, curves
@@ -182,7 +183,10 @@ def densities(
     which = sorted(np.argsort(-p, kind="stable")[:BY_CLASS].tolist())
     shown = [key for key in order if key in place and (variance[:, place[key]] > 0).any()][:DENSITIES]
     charts = [_density(mean[:, place[key]], variance[:, place[key]], named(key), classes, p, which) for key in shown]
-    names = [page.tag("span", page.tag("i", class_=f"s{c % 8}"), named(classes[c]), class_="key-of") for c in which]
+    names = [
+        page.tag("span", page.tag("i", class_=f"s{colour_of(c, which, len(p))}"), named(classes[c]), class_="key-of")
+        for c in which
+    ]
     return page.tag("p", *names, class_="colours") + page.tag("div", *charts, class_="shapes") if charts else Html()
 
 
@@ -195,5 +199,7 @@ def _density(mean: Array, variance: Array, name: str, classes: Array, p: Array, 
         if variance[c] > 0:
             z = (x - mean[c]) / np.sqrt(variance[c])
             y = p[c] * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi * variance[c])
-            lines.append(Line(named(classes[c]), c, list(zip(x.tolist(), y.tolist(), strict=True))))
+            lines.append(
+                Line(named(classes[c]), colour_of(c, which, len(p)), list(zip(x.tolist(), y.tolist(), strict=True)))
+            )
     return curves(name, "", lines, filled=True)

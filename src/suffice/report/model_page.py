@@ -22,12 +22,12 @@ from suffice.report.model_shapes import shapes
 from suffice.report.nomogram import Control, called, controls, exported, named, weighed
 from suffice.report.nomogram_form import form
 from suffice.report.page import Html, Section, Value
-from suffice.report.page._shapes import breakable
+from suffice.report.page._shapes import breakable, signed
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
 FORM = 30  # columns of a form that a page evaluates
 EXAMPLES = 20  # rows given that can be set
-TERMS = 8  # that are shown of a row
+TERMS = 5  # that are shown of a row
 EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(1, "D")
 ROWS = 10_000  # from which importances are taken
 
@@ -283,7 +283,7 @@ def _given(of: Subject) -> Html:
     for i in range(min(len(found), EXAMPLES)):
         p = _posterior(scores[i])
         most = list(found.row(i).items())[:TERMS]
-        said = "; ".join(f"{called(name)} {value:+.2f}" for name, value in most)
+        said = "; ".join(f"{called(name)} {signed(value)}" for name, value in most)
         rows.append([f"row {i + 1}", named(found.classes[top[i]]), Value(100 * float(p[top[i]]), 1), said])
     note = "What counted most for the most probable class, against the mean of the others."
     heads = ["row", "most probable", "%", "what each column adds to its log-odds"]

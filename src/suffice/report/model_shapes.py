@@ -17,13 +17,18 @@ from suffice.models._overview import Overview
 from suffice.report import page
 from suffice.report.nomogram import Control, called, named
 from suffice.report.page import Html
-from suffice.report.page._shapes import Line, curves, diverging_bars, heat_map, signed
+from suffice.report.page._shapes import COLOURS, Line, curves, diverging_bars, heat_map, signed
 
 POINTS = 61  # of a smooth curve
-CLASSES = 6  # whose curves are drawn
+CLASSES = COLOURS  # whose curves are drawn
 FIRST = 12  # charts that are not folded away
 MOST = 60  # charts at all
 ROWS = 14  # categories of a chart
+
+
+def colour_of(c: int, which: Sequence[int], k: int) -> int:
+    """Which of the colours a class has: its own if there are enough for all k, else by its place among those drawn."""
+    return c if k <= COLOURS else list(which).index(c)
 
 
 class Drawing(NamedTuple):
@@ -34,6 +39,10 @@ class Drawing(NamedTuple):
     known: Overview
     classes: Sequence[str]
     which: list[int]  # the classes that are drawn
+
+    def colour(self, c: int) -> int:
+        """Which of the colours a class has."""
+        return colour_of(c, self.which, len(self.classes))
 
 
 def shapes(
@@ -61,10 +70,11 @@ def _legend(drawing: Drawing) -> Html:
             quiet=True,
         )
     keys = [
-        page.tag("span", page.tag("i", class_=f"s{c % 8}"), drawing.classes[c], class_="key-of") for c in drawing.which
+        page.tag("span", page.tag("i", class_=f"s{drawing.colour(c)}"), drawing.classes[c], class_="key-of")
+        for c in drawing.which
     ]
-    left = len(drawing.classes) - len(drawing.which)
-    more = f" The {left} classes with fewer rows are not drawn." if left else ""
+    few = len(drawing.which) < len(drawing.classes)
+    more = f" Drawn are the {len(drawing.which)} classes of the most rows." if few else ""
     note = page.paragraph(f"Added to the score of each class, beyond the mean of all classes.{more}", quiet=True)
     return note + page.tag("p", *keys, class_="colours")
 
@@ -119,7 +129,11 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
         steps = np.column_stack([at, values, ends, values]).reshape(-1, 2)
         points = np.column_stack([at, values]) if smooth else steps
         name = drawing.classes[c]
-        lines.append(Line(name, 0 if len(drawing.classes) == 2 else c, [tuple(point) for point in points.tolist()]))
+        lines.append(
+            Line(
+                name, 0 if len(drawing.classes) == 2 else drawing.colour(c), [tuple(point) for point in points.tolist()]
+            )
+        )
     note = _absent(drawing, terms)
     if control.dates:
         note = "; ".join(filter(None, ["days since 1970", note]))

@@ -94,12 +94,12 @@ def _answer(classes: Sequence[str], counts: Array) -> Html:
             tag("th", classes[c], scope="row"),
             tag("td", tag("span", tag("span", class_="fill"), class_="track")),
             tag("td", class_="number"),
-            class_=f"s{c % CLASSES}",
+            class_=f"s{c if len(classes) <= CLASSES else 0}",
             data_class=c,
         )
         for c in order
     ]
-    last = (tag("th", "all others", scope="row"), tag("td"), tag("td", class_="number"))
+    last = (tag("th", "others", scope="row"), tag("td"), tag("td", class_="number"))
     others = tag("tr", *last, class_="others quiet", hidden=len(classes) <= CLASSES)
     body, caption = tag("tbody", *lines, others), tag("caption", "Probabilities", class_="spoken")
     table = tag("table", caption, body, class_="classes many" if len(classes) > FEW else "classes")

@@ -110,14 +110,8 @@ def diverging_bars(title: str, note: str, bars: Sequence[tuple[str, float, float
         )
         for name, value, count in bars
     ]
-    head = tag(
-        "thead",
-        tag(
-            "tr",
-            *(tag("th", tag("span", name, class_="spoken"), scope="col") for name in ("value", "", "adds", "rows")),
-        ),
-        class_="spoken",
-    )
+    heads = (tag("th", name, scope="col") if name else tag("td") for name in ("value", "", "adds", "rows"))
+    head = tag("thead", tag("tr", *heads), class_="spoken")
     table = tag("table", tag("caption", title, class_="spoken"), head, tag("tbody", *rows), class_="diverging")
     return tag("figure", _caption(title, note), table, class_="shape")
 

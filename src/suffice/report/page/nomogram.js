@@ -127,7 +127,12 @@
 
   // Showing it
 
-  const percent = (p) => `${(100 * p).toFixed(p > 0 && p < 0.0005 ? 3 : 1)} %`;
+  const percent = (p) => {
+    if (p > 0 && p < 0.000005) {
+      return "< 0.001 %";
+    }
+    return `${(100 * p).toFixed(p > 0 && p < 0.0005 ? 3 : 1)} %`;
+  };
   const signed = (x) =>
     Number.isFinite(x) && Math.abs(x) < -IMPOSSIBLE ? (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(2) : x < 0 ? "rules it out" : "all others out";
   const make = (name, className, text) => {
@@ -140,6 +145,7 @@
   };
 
   const lines = all(".classes tr[data-class]");
+  const lineOf = new Map(lines.map((line) => [Number(line.dataset.class), line]));
   const rest = one(".classes .others");
   const showClasses = (p) => {
     const order = p.map((_, c) => c).sort((a, b) => p[b] - p[a]);
@@ -154,7 +160,7 @@
       line.hidden = some !== null && !some.includes(c);
     }
     if (some) {
-      some.forEach((c) => rest.before(lines[c]));
+      some.forEach((c) => rest.before(lineOf.get(c)));
       one(".number", rest).textContent = percent(order.slice(8).reduce((sum, c) => sum + p[c], 0));
     }
     return order[0];
@@ -335,6 +341,11 @@
   if (examples) {
     examples.addEventListener("change", () => examples.value !== "" && setRow(model.rows[Number(examples.value)]));
   }
+  const filter = one("#filter");
+  filter.addEventListener("input", () => {
+    const sought = filter.value.trim().toLowerCase();
+    controls.forEach((control) => (control.hidden = !one("label", control).textContent.toLowerCase().includes(sought)));
+  });
   picker.addEventListener("change", show);
   setRow(row);
 })();
