@@ -16,12 +16,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy.linalg import sqrtm
-from suffice.models.tangent import linear_bayes, minimax
 from threadpoolctl import threadpool_limits
 
-from suffice._domain import OneHot
-from suffice.models.moments import moments
+from suffice.data import OneHot
+from suffice.models import FullGaussian
 from suffice.models.pencil import Pencil
+from suffice.models.rules import linear_bayes, minimax
 
 
 def problem(d, seed=0):
@@ -29,13 +29,15 @@ def problem(d, seed=0):
     n = 3 * d + 50
     one = rng.normal(size=(n, d)) @ (rng.normal(size=(d, d)) / np.sqrt(d) + np.eye(d))
     two = rng.normal(size=(n, d)) @ (rng.normal(size=(d, d)) / np.sqrt(d) + np.eye(d)) + rng.normal(size=d) / d**0.25
-    return moments(np.concatenate([one, two]), OneHot.of(np.repeat([0, 1], n)), full=True)
+    model = FullGaussian()
+    return model.statistics(model.encoder(np.concatenate([one, two])), OneHot.of(np.repeat([0, 1], n)))
 
 
 def cone(s):
     """Kappa, and the seconds of the whole and of the solver alone; matrix roots are given to it for free."""
-    roots = [np.real(sqrtm(cov)) for cov in s.scatter() / s.count[:, :, None]]
-    gap = s.mean()[1] - s.mean()[0]
+    moments = s.sums
+    roots = [np.real(sqrtm(cov)) for cov in moments.scatter() / moments.count[:, :, None]]
+    gap = np.diff(moments.mean() + moments.origin, axis=0)[0]
     started = time.perf_counter()
     w = cp.Variable(len(gap))
     programme = cp.Problem(cp.Minimize(sum(cp.norm(root @ w) for root in roots)), [w @ gap == 1])

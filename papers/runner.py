@@ -14,7 +14,7 @@ from papers.datasets import Library, MissingDataError
 from papers.derived import Computed, Derived
 from papers.store import Store, Task
 from papers.table import Table
-from suffice.report.contest import progress
+from suffice.report.console import progress
 from suffice.report.measures import Result
 
 Measurable = Table | Computed  # what has results of its own

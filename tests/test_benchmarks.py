@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import log_loss
 
-from benchmarks import sets, tables
+from benchmarks import additive, sets, tables
 from benchmarks.accuracy import methods as known
 from benchmarks.accuracy import report
 from benchmarks.accuracy import run as running
@@ -21,6 +23,7 @@ from benchmarks.kept import Kept
 from benchmarks.measures import scores
 from tests.conftest import DATA
 
+ROOT = Path(__file__).parents[1]
 FAST = ["NaiveBayes", "LogisticRegression"]
 
 
@@ -248,3 +251,18 @@ def test_adult_in_splits_of_its_own(folder, capsys):
 def test_a_report_needs_results(tmp_path):
     with pytest.raises(SystemExit, match="no results in"):
         report.write(tmp_path, tmp_path / "docs.md", tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py")))
+def test_every_benchmark_can_be_loaded(name):
+    importlib.import_module(f"benchmarks.{name}")
+
+
+def test_additive_tables_are_measured_on_small_sets(folder, monkeypatch, capsys):
+    monkeypatch.setattr(additive, "SMALL_BINARY", ("a", "b"))
+    monkeypatch.setattr(additive, "methods", lambda: {k: v for k, v in known.methods().items() if k != known.EBM})
+    monkeypatch.setattr(sys, "argv", ["additive", "small", "--data", str(folder), "--out", str(folder / "out")])
+    additive.main()
+    said = capsys.readouterr().out
+    assert "log_loss, mean over the splits" in said
+    assert said.count("AdditiveTables, no pairs") >= 4

@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from suffice import PoorFitWarning, TabularClassifier
+from suffice import ConstantColumnWarning, PoorFitWarning, TabularClassifier
 from suffice.data import Memory
 from suffice.learners import StaleWarning
 from tests.strangers.lazy import Lazy
@@ -345,3 +345,17 @@ def test_it_is_no_density():
     with pytest.raises(AttributeError) as refusal:
         TabularClassifier().predict_joint_log_proba  # noqa: B018 - asking is refused
     assert "log p(x, y) is unknown" in str(refusal.value.__cause__)
+
+
+def test_what_does_not_vary_in_the_first_piece_is_told():
+    X, y = mixed()
+    X = X.assign(
+        late=np.where(np.arange(len(X)) < 100, 1.0, X["b"]), empty=np.where(np.arange(len(X)) < 100, np.nan, 1.0)
+    )
+    with pytest.warns(
+        ConstantColumnWarning, match=r"left out of all further pieces.*: \['late', 'empty'\]; begin"
+    ) as told:
+        model = TabularClassifier(random_state=0).partial_fit(X[:100], y[:100])
+    assert len(told) == 1
+    model.partial_fit(X[100:], y[100:])
+    TabularClassifier(random_state=0).fit(X[:100], y[:100])  # where all rows are there at once, columns_ tells

@@ -115,8 +115,7 @@ def test_forgetting_a_document_takes_no_longer_than_its_parameters(text, kind):
         i = next(rows)
         model.forget(X[i : i + 1], y[i : i + 1])
 
-    table = np.random.default_rng(0).uniform(1, 9, size=(2, WORDS))
-    assert best_time(forget, 20) < 12 * best_time(lambda: np.log(table), 20)
+    assert best_time(forget, 20) < 6 * best_time(lambda: model._close(model.statistics_), 20)  # whatever the documents
     assert_allclose(model.feature_count_, kind().fit(X[20:], y[20:]).feature_count_)
     assert_allclose(model.predict_proba(X[:50]), kind().fit(X[20:], y[20:]).predict_proba(X[:50]), atol=1e-10)
 

@@ -7,8 +7,10 @@ be updated with `partial_fit`, added to another with `+`, and made to `forget` r
 from suffice._contributions import Contributions
 from suffice._model_classifier import ModelClassifier
 from suffice._notice import PoorFitWarning
+from suffice._version import __version__
 from suffice.additive import AdditiveTables
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.files import ModelFileError, load, save
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
@@ -25,8 +27,6 @@ from suffice.tangent import (
     QuasiBayes,
     ScatterDiscriminant,
 )
-
-__version__ = "0.2.0"
 
 __all__ = [
     "AdditiveTables",
@@ -48,6 +48,7 @@ __all__ = [
     "MinimaxProbabilityMachine",
     "MinimumErrorMPM",
     "ModelClassifier",
+    "ModelFileError",
     "MultinomialNB",
     "NaiveBayes",
     "NoTangentPlaneWarning",
@@ -57,4 +58,7 @@ __all__ = [
     "QuasiBayes",
     "ScatterDiscriminant",
     "TabularClassifier",
+    "__version__",
+    "load",
+    "save",
 ]

@@ -6,8 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple, Protocol
 
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
 TITLES = ("column", "holds", "read as", "what became of it")
 LONG = 60  # rows of a table that is shown
+
+
+class TakesTables(BaseEstimator):
+    """An estimator that takes columns of every kind, with missing entries, and tells scikit-learn so."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.allow_nan = True
+        return tags
 
 
 class ColumnNote(NamedTuple):

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._check import is_number
 from suffice._classifier import Classifier
+from suffice._columns import TakesTables
 from suffice._notice import Notice, emit
 from suffice._refit import all_or_nothing
 from suffice.data import Data
@@ -35,7 +35,7 @@ def _weighs(estimator: ExpertClassifier) -> bool:
     return True
 
 
-class ExpertClassifier(Classifier):
+class ExpertClassifier(TakesTables, Classifier):
     """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
 
     _may_differ: ClassVar[tuple[str, ...]] = ("columns", "encoder", "n_trees", "random_state", "weights")
@@ -114,8 +114,13 @@ class ExpertClassifier(Classifier):
     def _take_in(self, data: Data, s: Statistics[Any]) -> None:
         """The first rows that come with two classes weigh the experts."""
         if self.weights is None and self._carried is None and np.count_nonzero(s.mass) > 1:
-            self._adopt(self.statistics_, self._close(self.statistics_, data))
-            self._say(self._fit_result())
+            self._weigh(data)
+
+    def _weigh(self, data: Data) -> None:
+        """Learn the weights of rows that count now."""
+        self._carried = None
+        self._adopt(self.statistics_, self._close(self.statistics_, data))
+        self._say(self._fit_result())
 
     @available_if(_weighs)
     def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -133,9 +138,7 @@ class ExpertClassifier(Classifier):
             why = self.statistics_.lacks(data.sum(Observed(self._prepared())))
             if why is not None:
                 raise ValueError(f"{type(self).__name__}: recalibrate takes rows that were learned, but {why}")
-            self._carried = None
-            self._adopt(self.statistics_, self._close(self.statistics_, data))
-            self._say(self._fit_result())
+            self._weigh(data)
         return self
 
     @property
@@ -148,10 +151,3 @@ class ExpertClassifier(Classifier):
     def stale_(self) -> bool:
         """Whether rows have come or gone since the weights were learned."""
         return any(notice.category is StaleWarning for notice in self._fit_result().warnings)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags

@@ -11,9 +11,10 @@ from suffice._deciding import Deciding
 from suffice._explaining import Explaining
 from suffice._leaving import Leaving
 from suffice._vector import Array
+from suffice.files import Savable
 
 
-class Learned(Leaving, Explaining, Deciding):
+class Learned(Savable, Leaving, Explaining, Deciding):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

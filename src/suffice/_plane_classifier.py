@@ -15,6 +15,7 @@ from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._vector import Array
 from suffice.encoders import Numbers
+from suffice.files import export
 from suffice.learners import Fit
 from suffice.losses import Loss
 from suffice.models import Contests, Moments, Statistics, TangentPlane
@@ -157,6 +158,10 @@ class TangentDiscriminant(Classifier):
         return self._measure(X, self._asked(OddsAtCosts(self._costs())))
 
     # What was learned
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `LogisticRegression` of the same plane, for two classes; it takes no missing values."""
+        return export.logistic_regression(self)
 
     def pencil(self, which: int = 0) -> Pencil:
         """The two sides of plane `which` taken apart: means, covariances, and all other planes between them.

@@ -13,6 +13,7 @@ from suffice._classifier import Classifier
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders import Numbers
+from suffice.files import export
 from suffice.models import (
     Canonical,
     FullGaussian,
@@ -151,6 +152,10 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         if self.shrinkage is None and self.tying == 0:
             return FullGaussian(**settings)
         return RegularisedGaussian(**settings, shrinkage=self.shrinkage, tying=float(self.tying))
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's own with the same probabilities; it takes no missing values."""
+        return export.quadratic_discriminant_analysis(self)
 
     @property
     def shrinkage_(self) -> Array:
@@ -295,6 +300,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The canonical coordinates (n, n_components) of rows: X @ scalings_."""
         encoder, features = self._fit_result().model.encoder, self.statistics_.domain.features
         return self._measure(X, Scored(encoder, features, self._canonical(), self._n_features_out))
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's own with the same probabilities; it takes no missing values."""
+        return export.linear_discriminant_analysis(self)
 
     @property
     def shrinkage_(self) -> float:

@@ -15,6 +15,7 @@ from suffice._memory import free_memory
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders.numbers import check_finite_for
+from suffice.files import Savable
 from suffice.tangent import MinimaxProbabilityMachine
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
@@ -22,7 +23,7 @@ MATRICES, PER_CLASS = 14, 4  # of n x n numbers that learning holds at once, and
 ROWS = 4096  # of a block in prediction
 
 
-class KernelMPM(ClassifierMixin, BaseEstimator):
+class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     """The minimax probability machine in the feature space of a kernel: a curved border, from n x n matrices.
 
         w = sum_i alpha_i phi(x_i),   w'phi(x) = alpha'k(x),   k(x) = (k(x_1, x), ..., k(x_n, x))
@@ -66,6 +67,11 @@ class KernelMPM(ClassifierMixin, BaseEstimator):
     ----------
     Lanckriet, El Ghaoui, Bhattacharyya, Jordan: A robust minimax approach to classification (2002), section 3.
     """
+
+    machine_: MinimaxProbabilityMachine
+    _rows: Array  # (n, d), no two alike
+    _gamma: float
+    _root: Array  # (n, n) K^(-1/2)
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from suffice._check import check, one_of
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Numbers
+from suffice.files import export
 from suffice.learners import Learner, Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.contests import MULTI_CLASS
@@ -107,6 +108,10 @@ class LogisticRegression(Classifier):
 
     def _default_learner(self) -> Newton:
         return Newton()
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `LogisticRegression` with the same probabilities; no more than two classes unless softmax."""
+        return export.logistic_regression(self)
 
     @property
     def coef_(self) -> Array:

@@ -11,29 +11,33 @@ from sklearn.utils import check_random_state
 from suffice._check import COUNT, check
 from suffice._columns import ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
+from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
-from suffice.data import Batch, Data
+from suffice.data import Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import BINS, DROP, GAUSSIAN, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
-from suffice.models import Binned, FullGaussian
+from suffice.models import Binned, FullGaussian, Statistics
 from suffice.models._blocks import AnyDensity, part
 from suffice.models.cells import silent
 from suffice.models.experts import Experts
+from suffice.models.gaussian import ConstantColumnWarning
 from suffice.models.leaves import Leaves
 from suffice.models.pooled import Pooled
 from suffice.models.product import Product
 from suffice.priors import Dirichlet, GaussianPrior
 
+COLUMNS = (BINS, BINS + KEPT, CATEGORY, CATEGORY + KEPT)  # blocks with a table for each column
 NORMAL = "normal"
 TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node takes the best
 WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
 LEFT_OUT = "left out"  # how the account of a column begins that says nothing
+MAY_CHANGE = ("it has one value only", "it has no values")  # and how it ends where further rows might
 
 
 class TabularClassifier(ExpertClassifier):
@@ -108,6 +112,8 @@ class TabularClassifier(ExpertClassifier):
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
+    _silent: dict[int, str]  # why columns take no part, by number
+
     def __init__(
         self,
         columns: Any = None,
@@ -134,22 +140,18 @@ class TabularClassifier(ExpertClassifier):
         normal = GaussianPrior(0.0, "evidence", covariance="within", correlation="evidence", total_share=1e-3)
         bins, words = Binned(tables, n_bins=16), Pooled(tables, min_frequency=2.0)
         parts: dict[str, AnyDensity] = {
-            **dict.fromkeys((BINS, BINS + KEPT), bins),
-            **dict.fromkeys((CATEGORY, CATEGORY + KEPT), words),
+            **dict(zip(COLUMNS, (bins, bins, words, words), strict=True)),
             NORMAL: FullGaussian(normal),
             **dict.fromkeys(TREES, Leaves(tables)),
         }
-        encoder = self._views()
-        by_column = frozenset((BINS, BINS + KEPT, CATEGORY, CATEGORY + KEPT) if encoder.apart else ())
-        return Experts(parts, by_column, class_prior=self.class_prior, encoder=encoder)
+        return Experts(parts, class_prior=self.class_prior, encoder=self._shared() or self._views())
+
+    def _prepared(self) -> Experts:
+        apart = cast(Views, self._encoder).apart
+        return replace(super()._prepared(), by_column=frozenset(COLUMNS if apart else ()))
 
     def _views(self) -> Views:
-        """The encoder: as the first rows have prepared it, as it was given, or to be prepared."""
-        if hasattr(self, "_encoder"):
-            return cast(Views, self._encoder)
-        return self._shared() or self._views_to_prepare()
-
-    def _views_to_prepare(self) -> Views:
+        """How rows are to be seen, once the first of them have prepared it."""
         table = self._table()
         rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
         trees = [
@@ -170,10 +172,10 @@ class TabularClassifier(ExpertClassifier):
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
         """Trees and clipping, of the columns that say anything."""
-        self.__dict__.pop("_encoder", None)
+        shared = self._shared()
+        if shared is not None:
+            return shared, data
         views = self._views()
-        if views.ready:
-            return views, data
         table = views.inner.prepare(data)
         rows = data.map(table).persist()
         said = _account(table, rows)
@@ -185,8 +187,16 @@ class TabularClassifier(ExpertClassifier):
         if self._silent:
             table = table.without(self._silent)
             rows = data.map(table).persist()
-        apart = len(said) <= NARROW and rows.sum(_count) >= MANY_ROWS
+        apart = len(said) <= NARROW and rows.count() >= MANY_ROWS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
+
+    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
+        super()._take_in(data, s)
+        roles = cast(Views, self._encoder).inner.roles or ()
+        still = [roles[j].name for j, words in getattr(self, "_silent", {}).items() if words.endswith(MAY_CHANGE)]
+        if still and s.mass.sum() == self.statistics_.mass.sum():
+            said = f"{type(self).__name__}: left out of all further pieces, as the first one has at most one value: "
+            emit([Notice(f"{said}{show_all(still)}; begin with rows in which it varies", ConstantColumnWarning)])
 
     @property
     def columns_(self) -> Columns:
@@ -201,10 +211,6 @@ class TabularClassifier(ExpertClassifier):
                 said = getattr(self, "_silent", {}).get(j, given)
             notes.append(ColumnNote(role.name, role.holds, role.kind, said))
         return Columns(notes)
-
-
-def _count(batch: Batch) -> int:
-    return len(batch.Y)
 
 
 def _seed(rng: np.random.RandomState) -> int:

@@ -308,6 +308,12 @@ def test_monotone_needs_two_classes():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="monotone is for two classes, but there are 3"):
         AdditiveTables(monotone={0: 1}).fit(X, y)
+    two = y < 2
+    model = AdditiveTables(monotone={0: 1}).partial_fit(X[two], y[two])
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="monotone is for two classes, but there are 3"):
+        model.partial_fit(X, y)
+    assert_allclose(model.predict_proba(X), before, rtol=0)
 
 
 def test_an_entry_that_is_missing_may_count():

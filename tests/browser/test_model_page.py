@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from suffice.report import explain
-from tests.browser.test_page import background, colours, one, shown, size, whole
+from tests.browser.view import background, colours, one, shown, size, whole
 from tests.report import model_samples as samples
 from tests.report.test_model_page import embedded, entry
 

@@ -12,6 +12,7 @@ from selenium.webdriver.support.ui import Select
 
 from papers.bench_page import bench_page
 from suffice.report.page import write
+from tests.browser.view import background, colours, loaded, one, shown, size, whole
 from tests.report import page_sample as sample
 
 pytestmark = pytest.mark.browser
@@ -29,48 +30,12 @@ def address(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, address):
-    size(browser, 1280, 900)
-    colours(browser, "light")
-    browser.get(address)
-    browser.execute_script("localStorage.clear()")
-    browser.get("about:blank")  # so that the next address is loaded anew
-    browser.get(address)
-    yield browser
-    log = [entry["message"] for entry in browser.get_log("browser")]
-    assert log == []
-
-
-def size(browser, width, height, phone=False):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def colours(browser, scheme):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def one(page, selector):
-    return page.find_element(By.CSS_SELECTOR, selector)
-
-
-def shown(page, selector):
-    return [element for element in page.find_elements(By.CSS_SELECTOR, selector) if element.is_displayed()]
+    yield loaded(browser, address)
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
 def names(page):
     return [element.text for element in shown(page, f"{TABLE} tbody th")]
-
-
-def background(page):
-    return page.execute_script("return getComputedStyle(document.body).backgroundColor")
-
-
-def whole(page, path, width, phone=False):
-    """A picture of the page from top to bottom."""
-    size(page, width, 800, phone)
-    size(page, width, page.execute_script("return document.scrollingElement.scrollHeight"), phone)
-    page.save_screenshot(str(path))
 
 
 def test_the_page_renders(page):

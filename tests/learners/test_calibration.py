@@ -308,6 +308,10 @@ def test_warnings_say_what_happened_and_which_knob(rng):
             GaussianNB(learner=DiscriminativeFrequency()),
             "DiscriminativeFrequency cannot be used with DiagonalGaussian, which lacks tables of counts",
         ),
+        (
+            LogisticRegression(learner=RiskCalibration(out_of_sample=True)),
+            "cannot be used with LogisticRegression, which lacks leave-one-out .* with out_of_sample=False",
+        ),
         (GaussianNB(learner=Newton()), "Newton cannot be used with DiagonalGaussian, which lacks linear scores"),
         (
             CategoricalNB(learner=GradientDescent(l2=1.0)),

@@ -92,9 +92,9 @@ def sums(monkeypatch):
     """Which parts of the rows were summed."""
     calls, total = [], Read.sum
 
-    def counted(self, which):
-        calls.append(which)
-        return total(self, which)
+    def counted(self, parts):
+        calls.extend(parts)
+        return total(self, parts)
 
     monkeypatch.setattr(Read, "sum", counted)
     return calls

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from suffice import __version__
 from suffice.cli import app
+from suffice.report.methods import METHODS
 
 FEW = "GaussianNB,LDA + RC,logistic regression"
 
@@ -74,6 +75,23 @@ def test_processes_do_not_matter(table):
     assert one.split("- ")[-4:] == two.split("- ")[-4:]
 
 
+def test_a_sample_of_the_rows(table):
+    words = ("compare", table, "--target", "label", "--methods", "LDA", "--folds", 3, "--sample")
+    said = call(*words, 60)
+    assert "60 rows, 3 columns" in said
+    assert "2 classes: bad: 25, good: 35" in said
+    assert "a sample of 60 of 120 rows (seed 0)" in said
+    assert "120 rows" in call(*words, 500)
+
+
+def test_methods_are_explained():
+    said = call("compare", "--methods", "help")
+    for method in METHODS.values():
+        assert method.name in said
+        assert method.about in said
+    assert "which table?" in call("compare", code=2)
+
+
 @pytest.mark.parametrize(
     ("content", "words", "message"),
     [
@@ -99,7 +117,7 @@ def test_processes_do_not_matter(table):
         ("a,y\n1,u\n2,v\n", ("--target", "y", "--drop", "y"), "both the --target and to be dropped"),
         ("a,y\n1,u\n2,v\n", ("--target", "Y"), "there is no column 'Y'. Did you mean 'y'?"),
         ("a,y\n1,u\n2,v\n", ("--target", "y", "--report", "/proc/none/page.html"), "cannot be written"),
-        ("a,y\n1,\xe9\n2,v\n".encode("latin-1"), ("--target", "y"), "is not UTF-8"),
+        (b"a,y\n1,\0\n2,v\n", ("--target", "y"), "line 2 has a NUL byte"),
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path, content, words, message):
@@ -154,6 +172,8 @@ def test_methods_that_lose_to_chance_do_not_win(tmp_path, rng):
     )
     assert "wins" not in said
     assert "share the lead" not in said
+    assert "decision tree *" in said
+    assert "* more rows wrong than by always taking the most frequent class" in said
 
 
 def test_version():

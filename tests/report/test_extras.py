@@ -25,7 +25,8 @@ def test_the_library_needs_nothing_optional():
 def test_the_command_says_what_to_install(package, monkeypatch):
     from suffice.__main__ import main
 
-    for name in [name for name in sys.modules if name.startswith(("suffice.cli", "suffice.report"))]:
+    parts = tuple(f"suffice.{part}" for part in ("cli", "commands", "report", "tables"))
+    for name in [name for name in sys.modules if name.startswith(parts)]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)

@@ -34,7 +34,7 @@ from suffice.models import Nomogram, Statistics
 from suffice.models.cells import RISING
 from suffice.models.experts import Experts
 from suffice.models.interactions import Interactions
-from suffice.models.nested import Nested
+from suffice.models.nested import Nested, check_two
 from suffice.models.pooled import Informative, Pooled
 from suffice.priors import Dirichlet
 
@@ -191,6 +191,11 @@ class AdditiveTables(ExpertClassifier):
         if not isinstance(given, Mapping) or not all(is_number(way) and way in (1, -1) for way in given.values()):
             raise ValueError(f"AdditiveTables: monotone must be None or a dict of column: 1 or -1, got {given!r}")
         return tuple((column, int(way)) for column, way in given.items())
+
+    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+        if self.monotone:
+            check_two(s.domain.classes)
+        return super()._adopt(s, learned)
 
     # Pairs
 

@@ -165,7 +165,7 @@ def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, 
     if len(places) < 2:
         return []
     tried = Tried(places, coarse.sizes[places])
-    rows: int = data.sum(_count)
+    rows = data.count()
     some = data if rows <= ROWS else data.sample(ROWS / rows)
     found = some.sum(Residual(replace(fit, history={}, passes={}), coarse, tried)).clarity()
     clear = np.log(len(found) / LEVEL) if test else -np.inf
@@ -183,7 +183,3 @@ def check_cells(coarse: Coarse, chosen: Chosen, names: list[Any]) -> None:
             raise ValueError(
                 f"AdditiveTables: pairs has {show(names[j])}, which tells no rows apart: leave that pair out"
             )
-
-
-def _count(batch: Batch) -> int:
-    return len(batch.Y)

@@ -29,6 +29,11 @@ class Batch(NamedTuple):
 Change = Callable[[Batch], Batch]
 
 
+def rows_in(batch: Batch) -> int:
+    """The number of rows of a batch."""
+    return len(batch.Y)
+
+
 class Data(ABC):
     """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
 
@@ -48,6 +53,10 @@ class Data(ABC):
     ) -> Data:
         """The same rows with a function applied to their features, their labels or both."""
         return Changed(self, Both(features, labels), features)
+
+    def count(self) -> int:
+        """The number of rows, whatever their weights."""
+        return self.sum(rows_in)
 
     def changed(self, change: Change) -> Data:
         """The same rows after a change of each batch, to features that are an array; rows may be left out."""

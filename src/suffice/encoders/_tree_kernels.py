@@ -76,13 +76,13 @@ def goes_left(value: float, cut: float, ordered: bool, missing_left: bool) -> bo
 
 
 @compiled
-def draw_cut(column: Array, rows: Array, ordered: bool, high: float, state: Array) -> float:
-    """A threshold between the values of two random rows, or at that of one; NaN if one of them is missing."""
-    at = below(state, len(rows))
-    one = float(column[rows[at]])
+def draw_cut(values: Array, ordered: bool, high: float, state: Array) -> float:
+    """A threshold between the values (m,) of two random rows, or at that of one; NaN if one of them is missing."""
+    at = below(state, len(values))
+    one = float(values[at])
     if not ordered:
         return one
-    other = float(column[rows[(at + 1 + below(state, len(rows) - 1)) % len(rows)]])
+    other = float(values[(at + 1 + below(state, len(values) - 1)) % len(values)])
     if one == other:  # the value against greater ones; the greatest against the others
         return one if one < high else float(np.nextafter(one, -np.inf))
     u, low = uniform(state), min(one, other)
@@ -91,60 +91,45 @@ def draw_cut(column: Array, rows: Array, ordered: bool, high: float, state: Arra
 
 
 @compiled
-def spread_of(column: Array, rows: Array) -> tuple[float, float, int]:
-    """The least and the greatest value of a feature among some rows, and the number of missing entries."""
+def look_up(column: Array, rows: Array, values: Array) -> tuple[float, float, int]:
+    """A feature's values of some rows, put side by side: the least, the greatest, and how many are missing."""
     low, high, holes = np.inf, -np.inf, 0
-    for r in rows:
-        value = column[r]
-        if np.isnan(value):
-            holes += 1
-        else:
-            low, high = min(low, value), max(high, value)
+    for i in range(len(rows)):
+        value = column[rows[i]]
+        values[i] = value
+        low = value if value < low else low  # NaN is neither
+        high = value if value > high else high
+        holes += np.isnan(value)
     return low, high, holes
 
 
 @compiled
 def judge(
-    column: Array,
-    rows: Array,
-    cut: float,
-    ordered: bool,
-    labels: Array,
-    weight: Array,
-    min_leaf: float,
-    counts: Array,
+    values: Array, cut: float, ordered: bool, labels: Array, weight: Array, min_leaf: float, counts: Array
 ) -> tuple[float, bool]:
     """sum_c w_c^2 / w over both sides of a split, -1 if one is too small, and whether missing entries go to the left.
 
     They go where that sum is the greater, which is where the Gini impurity is the less; else to the larger side.
-    `counts` (3, k) is zero before and after.
+    `values`, `labels` and `weight` are those of the rows (m,); `counts` (3, k) is zero before and after.
     """
-    left, right, lost = 0.0, 0.0, 0.0  # weights, and sums of squares by class, on either side and of missing entries
-    lefts, rights, losts = 0.0, 0.0, 0.0
-    for r in rows:
-        value, w, c = column[r], weight[r], labels[r]
-        if np.isnan(value) and not np.isnan(cut):
-            losts += w * (2.0 * counts[MISSING, c] + w)
-            counts[MISSING, c] += w
-            lost += w
-        elif goes_left(value, cut, ordered, True):
-            lefts += w * (2.0 * counts[LEFT, c] + w)
-            counts[LEFT, c] += w
-            left += w
-        else:
-            rights += w * (2.0 * counts[RIGHT, c] + w)
-            counts[RIGHT, c] += w
-            right += w
-    to_left, to_right = 0.0, 0.0  # what the missing entries add to the squares of either side, besides their own
-    for r in rows:
-        c = labels[r]
-        if lost > 0 and np.isnan(column[r]):
-            to_left += 2.0 * weight[r] * counts[LEFT, c]
-            to_right += 2.0 * weight[r] * counts[RIGHT, c]
-    for r in rows:
-        counts[LEFT, labels[r]] = counts[RIGHT, labels[r]] = counts[MISSING, labels[r]] = 0.0
-    joined_left = gain(lefts + losts + to_left, left + lost, rights, right, min_leaf)
-    joined_right = gain(lefts, left, rights + losts + to_right, right + lost, min_leaf)
+    missing = LEFT if np.isnan(cut) else MISSING
+    for i in range(len(values)):
+        value = values[i]
+        side = RIGHT - (value <= cut if ordered else value == cut)  # no jump, which half the time is guessed wrong
+        side = missing if np.isnan(value) else side
+        counts[side, labels[i]] += weight[i]
+    left, right, lost = 0.0, 0.0, 0.0  # weights
+    lefts, rights, lefts_lost, rights_lost = 0.0, 0.0, 0.0, 0.0  # sums of squares by class, without and with missing
+    k = counts.shape[1]
+    for i in range(min(k, len(labels))):  # of many classes those of the rows: a second visit adds nothing
+        c = i if k <= len(labels) else labels[i]
+        a, b, m = counts[LEFT, c], counts[RIGHT, c], counts[MISSING, c]
+        left, right, lost = left + a, right + b, lost + m
+        lefts, rights = lefts + a * a, rights + b * b
+        lefts_lost, rights_lost = lefts_lost + (a + m) * (a + m), rights_lost + (b + m) * (b + m)
+        counts[LEFT, c] = counts[RIGHT, c] = counts[MISSING, c] = 0.0
+    joined_left = gain(lefts_lost, left + lost, rights, right, min_leaf)
+    joined_right = gain(lefts, left, rights_lost, right + lost, min_leaf)
     if joined_left == joined_right:
         return joined_left, left >= right or np.isnan(cut)
     return max(joined_left, joined_right), joined_left > joined_right or np.isnan(cut)
@@ -176,13 +161,14 @@ def divide(rows: Array, column: Array, cut: float, ordered: bool, missing_left: 
 
 
 @compiled
-def is_pure(rows: Array, labels: Array) -> bool:
-    """Whether rows are all of one class."""
-    first = labels[rows[0]]
-    for r in rows:  # noqa: SIM110 - compiled code knows no generators
-        if labels[r] != first:
-            return False
-    return True
+def gather(rows: Array, labels: Array, weight: Array, own: Array, share: Array) -> tuple[float, bool]:
+    """The labels and weights of some rows, put side by side: their weight, and whether all are of one class."""
+    mass, pure = 0.0, True
+    for i in range(len(rows)):
+        own[i], share[i] = labels[rows[i]], weight[rows[i]]
+        mass += share[i]
+        pure &= own[i] == own[0]
+    return mass, pure
 
 
 @compiled
@@ -216,6 +202,7 @@ def grow(
     state = seed.copy()
     order = np.arange(n)  # of the rows: those of a node are next to each other
     features = np.arange(d)  # those that do not vary in a node come first, there and below it
+    values, own, share = np.empty(n), np.empty(n, labels.dtype), np.empty(n)  # of the rows of a node, side by side
     counts = np.zeros((3, classes))
     stack = np.empty((n + 2, 4), np.int64)
     put(stack, 0, 0, 0, n, 0)
@@ -223,23 +210,22 @@ def grow(
     while top:
         top -= 1
         node, begin, end, fixed = stack[top]
-        rows = order[begin:end]
-        best, tried, mass = -1.0, 0, 0.0
-        for r in rows:
-            mass += weight[r]
-        if mass < min_split or len(rows) < 2 or (supervised and is_pure(rows, labels)):
+        rows, m = order[begin:end], end - begin
+        best, tried = -1.0, 0
+        mass, pure = gather(rows, labels, weight, own, share)
+        if mass < min_split or m < 2 or (supervised and pure):
             tried = candidates
         while tried < candidates and fixed < d and best < PERFECT * mass:
             at = fixed + below(state, d - fixed)
             j = features[at]
-            low, high, holes = spread_of(columns[j], rows)
-            if not low < high and (holes == 0 or holes == len(rows)):
+            low, high, holes = look_up(columns[j], rows, values)
+            if not low < high and (holes == 0 or holes == m):
                 features[at], features[fixed] = features[fixed], j
                 fixed += 1
                 continue
             tried += 1
-            cut = draw_cut(columns[j], rows, ordered[j], high, state) if low < high else np.nan
-            score, to_left = judge(columns[j], rows, cut, ordered[j], labels, weight, min_leaf, counts)
+            cut = draw_cut(values[:m], ordered[j], high, state) if low < high else np.nan
+            score, to_left = judge(values[:m], cut, ordered[j], own[:m], share[:m], min_leaf, counts)
             if score > best:
                 best, feature[node], threshold[node], missing_left[node] = score, j, cut, to_left
         if best < 0:

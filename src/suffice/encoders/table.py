@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -48,9 +49,9 @@ class Survey:
     kinds: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, batch: Batch) -> Survey:
+    def of(cls, batch: Batch, who: str) -> Survey:
         """Of the rows of a batch."""
-        names, columns = columns_of(batch.X, "This model")
+        names, columns = columns_of(batch.X, who)
         return cls(names, tuple(column.kind() for column in columns))
 
     def __add__(self, other: Survey) -> Survey:
@@ -131,7 +132,7 @@ class Table(Encoder):
         """The encoder with the role of every column, by its type, or by its values where that says nothing."""
         if self.roles is not None:
             return self
-        survey = data.sum(Survey.of)
+        survey = data.sum(partial(Survey.of, who=self.who))
         keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
         given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
         roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))

@@ -14,13 +14,14 @@ from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.data import Memory
 from suffice.encoders import Encoded, Numbers
+from suffice.files import Savable
 from suffice.learners import Observed
 from suffice.models import BinFeatures, Binned, Binning, Histogram, Statistics
 from suffice.models.cells import Described, describe
 from suffice.models.cuts import BY_CLASS
 
 
-class Bins(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Numbers as the cells that they are in: codes 0, 1, ... in the order of the numbers.
 
     The cells are a function of sums, the histograms of the columns on a nested grid: `partial_fit` in any number of

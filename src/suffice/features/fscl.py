@@ -16,6 +16,7 @@ from suffice._refit import all_or_nothing
 from suffice._vector import Array
 from suffice.encoders.numbers import check_finite_for
 from suffice.features._kernels import compete, nearest
+from suffice.files import Savable
 
 DECAYS = ("exponential", "linear")
 SHARE = Rule(lambda v: is_number(v) and 0 < v <= 1, "a number above 0 and at most 1")
@@ -69,7 +70,7 @@ def distinct_rows(X: Array, count: int, rng: np.random.RandomState, called: str)
     )
 
 
-class FSCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Centres found by competition with a handicap: who has often won must be nearer to win again.
 
         winner = argmin_j wins_j ||x - c_j||,    c_winner <- c_winner + rate_k (x - c_winner),    wins_winner <- + 1

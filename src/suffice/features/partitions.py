@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from suffice import encoders
 from suffice._check import COUNT, POSITIVE, check, one_of
+from suffice._columns import TakesTables
 from suffice._domain import Encoded
 from suffice._labels import check_labels
 from suffice._refit import all_or_nothing
@@ -26,9 +27,10 @@ from suffice._vector import Array
 from suffice.data import Data, Memory
 from suffice.encoders.table import BINS, Table
 from suffice.encoders.trees import Trees
+from suffice.files import Savable
 
 
-class Partitions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Partitions(Savable, TakesTables, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random trees, of which each is a column: the number of the leaf that a row comes to.
 
         h_t(row) <= limit_t:   the rows that tree t was grown on, at most `max_rows` and at most half of all
@@ -189,9 +191,6 @@ class Partitions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 

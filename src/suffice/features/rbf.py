@@ -17,12 +17,13 @@ from suffice._vector import Array
 from suffice.encoders.numbers import check_finite_for
 from suffice.features._kernels import nearest
 from suffice.features.fscl import FSCL, distinct_rows
+from suffice.files import Savable
 
 BLOCK = 4096  # rows that are transformed at a time: their columns stay in the cache between the steps
 CLUSTERERS = {"fscl": FSCL, "kmeans": KMeans}
 
 
-class RBF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Gaussian radial basis columns: how near a row is to each of m centres, between 0 and 1.
 
         h_j(x) = exp(-||x - c_j||^2 / (2 sigma_j^2)),    sigma_j = width x spread_j

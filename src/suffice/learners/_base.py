@@ -126,6 +126,7 @@ class Learner(BaseEstimator):
     """A way from data to parameters that knows no particular model."""
 
     needs: ClassVar[tuple[type[Ability], ...]] = ()
+    instead: ClassVar[str] = "ClosedForm() and RiskCalibration() can be used with every model"  # of one that lacks them
 
     def needed(self) -> tuple[type[Ability], ...]:
         """The abilities that a model must have, with these settings."""
@@ -198,7 +199,7 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     if missing:
         raise TypeError(
             f"{type(learner).__name__} cannot be used with {model.called}, which lacks "
-            f"{' and '.join(missing)}; ClosedForm() and RiskCalibration() can be used with every model"
+            f"{' and '.join(missing)}; {learner.instead}"
         )
 
 

@@ -13,7 +13,8 @@ from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, 
 from suffice._labels import show_all
 from suffice._notice import Notice
 from suffice._vector import Array, select
-from suffice.data import Batch, Data
+from suffice.data import Data
+from suffice.data._base import rows_in
 from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Observed, Outcome, Seed, Views
 from suffice.learners._descent import Elsewhere, Place, Rate, descend
 from suffice.learners._moving import Calibration, Minibatches
@@ -124,6 +125,8 @@ class RiskCalibration(Iterative):
         self.verbose = verbose
         self.out_of_sample = out_of_sample
 
+    instead = "with out_of_sample=False it can be used with every model"
+
     def needed(self) -> tuple[type[Ability], ...]:
         return (LeaveOneOut,) if self.out_of_sample else ()
 
@@ -185,7 +188,7 @@ class RiskCalibration(Iterative):
         if self.validation_fraction is not None:
             shares = (self.validation_fraction, 1 - self.validation_fraction)
             held_out, data = views.split(shares, rng.randint(2**31))
-            held, learned = (yield Ask(held_out, _rows)), (yield Ask(data, _rows))
+            held, learned = (yield Ask(held_out, rows_in)), (yield Ask(data, rows_in))
             if not held or not learned:
                 raise ValueError(f"validation_fraction={self.validation_fraction} leaves no rows on one side")
             rest: AnyStatistics = yield Ask(data, Observed(share.model))
@@ -218,7 +221,7 @@ class RiskCalibration(Iterative):
         if self.out_of_sample:
             return (yield from self._honest_descent(problem, place.theta, rate, watch))
         if self.batch_size is not None:
-            rows: int = yield Ask(problem.data, _rows)
+            rows: int = yield Ask(problem.data, rows_in)
             pieces = views.pieces(problem.data, -(-rows // self.batch_size), seed)
             rate = Rate(watch.first_rate, falling=True)
             problem = Minibatches(**vars(problem), pieces=tuple(pieces))
@@ -251,10 +254,6 @@ def dealt_out(s: AnyStatistics, dealt: Array) -> AnyStatistics:
     parts = [s.by_class(dealt[b]).regroup(np.full(k, b), s.domain.classes) for b in range(k)]
     together: AnyStatistics = sum(parts[1:], parts[0])
     return together
-
-
-def _rows(batch: Batch) -> int:
-    return len(batch.Y)
 
 
 def _log_loss_on(problem: Calibration, rows: Data) -> Elsewhere:

@@ -126,7 +126,7 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     """A fit with the weights of its experts learned from rows that are part of it."""
     model = cast(Weighable[Any, Any], fit.model)
     worked = cast(AnyStatistics, fit.statistics if fit.moved is None else fit.moved)
-    rows: int = data.sum(_count)
+    rows = data.count()
     numbers = len(worked.mass) * len(model.experts())
     most = min(learner.max_rows, max(LEAST_ROWS, ENTRIES // numbers))
     some = data if rows <= most else data.sample(most / rows)
@@ -176,7 +176,3 @@ def _penalised(at: Slope, w: Array, start: Array, ridge: float) -> Slope:
     gap = w / start - (np.arange(len(w)) == 0)
     pull = Slope(0.0, 0.5 * ridge * float(gap @ gap), ridge * gap / start, np.diag(ridge / start**2))
     return at + pull
-
-
-def _count(batch: Batch) -> int:
-    return len(batch.Y)

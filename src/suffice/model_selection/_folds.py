@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from suffice._classifier import Classifier
+from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.data import Memory
 from suffice.data.memory import by_rows
@@ -57,6 +58,7 @@ class Read:
     model: AnyModel
     rows: Memory  # without those of weight zero
     at: Array  # (n,) where each row stands among these; -1 for one of weight zero
+    some: AnyStatistics  # of some of the rows: about their origins all parts are summed
 
     @classmethod
     def of(cls, estimator: Classifier, X: Any, y: Any, weight: Array) -> Read:
@@ -67,12 +69,25 @@ class Read:
             raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
         at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
         model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // SOME))
-        near = model.about(model.statistics(rows.X[some], rows._labels()[some]))
-        return cls(by_rows(X), np.ravel(y), reader, near, rows, at)
+        few = model.statistics(rows.X[some], rows._labels()[some])
+        return cls(by_rows(X), np.ravel(y), reader, model.about(few), rows, at, few)
 
-    def sum(self, which: Array) -> AnyStatistics:
-        """S(X, Y) of some rows."""
-        at = self._counting(which)
+    def sum(self, parts: Sequence[Array]) -> list[AnyStatistics]:
+        """S(X, Y) of disjoint parts of the rows: in one read, in which every part has classes of its own."""
+        if len(parts) == 1 or self.some.sums.shared:
+            return [self._sum_alone(self._counting(which)) for which in parts]
+        Y, k = self.rows._labels(), len(self.some.mass)
+        codes = np.full(len(Y), -1)
+        for i, which in enumerate(parts):
+            at = self._counting(which)
+            codes[at] = i * k + Y.codes[at]
+        own = np.arange(k * len(parts)).reshape(-1, k)
+        tiled = self.some.taking(own.ravel() % k, replace(self.some.domain, classes=own.ravel()))
+        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.weight)).sum(Observed(self.model.about(tiled)))
+        domain = replace(whole.domain, classes=Y.classes)
+        return [whole.taking(classes, domain) for classes in own]
+
+    def _sum_alone(self, at: Array) -> AnyStatistics:
         return Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model))
 
     def _counting(self, which: Array) -> Array:
@@ -170,7 +185,7 @@ def trained(read: Read, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyStati
     times: list[float] = []
     for part in parts:
         begun = perf_counter()
-        each = [read.sum(rows) for rows in part]
+        each = read.sum(part)
         sums += [s.settled().seen() for s in (others(each) if len(part) > 1 else each)]
         times += [(perf_counter() - begun) / len(part)] * len(part)
     return sums, times

@@ -38,6 +38,13 @@ class Parts(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return self.each(lambda _, part: part.regroup(group, size))
 
+    def taking(self, which: Array) -> Self:
+        return self.each(lambda _, part: part.taking(which))
+
+    @property
+    def shared(self) -> bool:
+        return any(part.shared for part in self.parts.values())
+
     def less(self, gone: Self) -> Self:
         return self.each(lambda name, part: part.less(gone.parts[name]))
 
@@ -68,7 +75,7 @@ class Factors:
 class Blocks(Classed[Parts, Factors]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
-    parts: Mapping[str, AnyDensity]  # models of p(x_b | y); p(y) stands outside of them
+    parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
 
     def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
         """The blocks that have columns."""
@@ -95,7 +102,7 @@ class Blocks(Classed[Parts, Factors]):
         return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
 
     def _of_block(self, name: str, blocks: BlockFeatures) -> AnyDensity:
-        names, model = blocks.part(name).names, self.parts[name]
+        names, model = blocks.part(name).names, cast(AnyDensity, self.parts[name])
         return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Parts]:

@@ -36,6 +36,15 @@ class Sums(Vector, ABC):
         """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
         return self.map(lambda value: grouped(value, group, size))
 
+    def taking(self, which: Array) -> Self:
+        """Some of the classes (m,), in any order; one may come more than once."""
+        return self.map(lambda value: value[which])
+
+    @property
+    def shared(self) -> bool:
+        """Whether the rows of all classes together decide how those of each are kept, as on a common grid."""
+        return False
+
     def less(self, gone: Self) -> Self:
         """These sums less others of the same domain, with counts of exactly zero where nothing is left."""
         a, b = self.align(gone)
@@ -111,6 +120,10 @@ class Statistics(Vector, Generic[B]):
         return replace(
             self, domain=replace(self.domain, classes=classes), mass=mass, sums=self.sums.regroup(group, len(classes))
         )
+
+    def taking(self, which: Array, domain: Domain) -> Self:
+        """Some of the classes (m,), under the names that a domain of the same features gives them."""
+        return replace(self, domain=domain, mass=self.mass[which], sums=self.sums.taking(which))
 
     def without(self, gone: Self) -> Self:
         """These sums less those of rows that were part of them; ValueError if they cannot have been."""

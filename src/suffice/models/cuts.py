@@ -25,8 +25,10 @@ def quantile(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - ra
     [2, 4]
     """
     below = np.cumsum(table.sum(axis=0))
-    gap = abs(below[:-1, None] / below[-1] - np.arange(1, n) / n)  # (m - 1, n - 1)
-    return np.unique(_first_least(gap) + 1)
+    share, wanted = below[:-1] / below[-1], np.arange(1, n) / n  # both rising
+    after = np.minimum(np.searchsorted(share, wanted), len(share) - 1)
+    gap = np.minimum(abs(share[after] - wanted), abs(share[np.maximum(after, 1) - 1] - wanted))
+    return np.unique(np.searchsorted(share, wanted - gap - CLOSE) + 1)
 
 
 def uniform(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - weights do not matter

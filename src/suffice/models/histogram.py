@@ -94,6 +94,10 @@ class Histogram(Sums):
         tables = np.split(self.table, self.starts[1:-1], axis=1)
         return [Column(*one) for one in zip(self.keys, self.shift, tables, strict=True)]
 
+    @property
+    def shared(self) -> bool:
+        return True
+
     def align(self, other: Self) -> tuple[Self, Self]:
         if self.keys is other.keys and self.shift == other.shift:
             return self, other

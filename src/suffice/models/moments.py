@@ -13,13 +13,14 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.models import _kernels
 from suffice.models._sparse import sparse_moments
-from suffice.models._statistics import Sums
+from suffice.models._statistics import Sums, grouped
 
 LOST = 1e-9  # a spread this far below zero, relative to the sums it was taken from, is not rounding
 NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the sums it was taken from
 VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known well enough
 NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
 SAMPLE = 64  # rows of a class that tell where its origin should be
+ENTRIES = 1 << 18  # of the matrices of classes that are moved at a time
 BITS = 32  # that an origin shares with a value that is all there is to go by
 NOT_LEARNED = "these rows were not all learned"
 
@@ -71,26 +72,28 @@ class Moments(Sums):
     def align(self, other: Any) -> tuple[Any, Any]:
         if not isinstance(other, Moments):  # sums of rows with missing entries
             return other.lifted(self).align(other)  # type: ignore[no-any-return]
-        if self.origin is other.origin:
+        if self.origin is other.origin or np.array_equal(self.origin, other.origin):
             return self, other
         heavier = abs(self.count) >= abs(other.count)  # whose origin is nearer to the whole
         origin = np.where(heavier, self.origin, other.origin)
         return self.about(origin), other.about(origin)
 
+    def taking(self, which: Array) -> Self:
+        return replace(super().taking(which), origin=self.origin[which])
+
     def regroup(self, group: Array, size: int) -> Self:
-        """Classes added up to groups, each about the origin of its heaviest class; one at a time, to save memory."""
+        """Classes added up to groups, each about the origin of its heaviest class; some at a time, to save memory."""
         origin, d = np.zeros((size, self.first.shape[1])), self.first.shape[1]
         for g in np.unique(group[group >= 0]):
             members = np.flatnonzero(group == g)
             heaviest = members[np.argmax(abs(self.count[members]), axis=0)]
             origin[g] = self.origin[np.broadcast_to(heaviest, d), np.arange(d)]
-        empty = self.map(lambda value: np.zeros((size, *value.shape[1:])))
-        out = replace(empty, origin=origin)
-        for c in np.flatnonzero(group >= 0):
-            g, at = group[c], slice(c, c + 1)
-            one = replace(self.map(lambda value, at=at: value[at]), origin=self.origin[at]).about(origin[g])
-            for total, part in zip(out.leaves(), one.leaves(), strict=True):
-                total[g] += part[0]
+        kept = np.flatnonzero(group >= 0)
+        some = max(1, ENTRIES // max(1, self.second[:1].size))
+        out = replace(self.map(lambda value: np.zeros((size, *value.shape[1:]))), origin=origin)
+        for at in (kept[i : i + some] for i in range(0, len(kept), some)):
+            part = self.taking(at).about(origin[group[at]])
+            out = out.map(lambda total, value, to=group[at]: total + grouped(value, to, size), part)
         return out
 
     def about(self, o: Array) -> Self:

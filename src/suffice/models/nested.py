@@ -77,11 +77,9 @@ class Nested(Binned):
         """The cells, with those pooled that would let a monotone column turn."""
         if not self.monotone:
             return cells
-        if len(s.domain.classes) != 2:
-            raise ValueError(
-                f"monotone is for two classes, but there are {len(s.domain.classes)}, {show_all(s.domain.classes)}: "
-                "leave it out, or learn one class against the others"
-            )
+        if len(s.domain.classes) < 2:
+            raise ValueError("monotone is for two classes, but there is one")
+        check_two(s.domain.classes)
         bounds, table = list(cells.categories), in_cells(s.sums, cells).table
         for j, way in self._ways(s.domain.features).items():
             part = table[:, cells.starts[j] : cells.starts[j + 1]]
@@ -177,3 +175,12 @@ def pool_violators(below: Array, above: Array) -> Array:
             a, b = a + before, b + ahead
         pools.append((start, a, b))
     return np.array([start for start, _, _ in pools], dtype=int)
+
+
+def check_two(classes: Array) -> None:
+    """ValueError if there are more classes than a column can rise or fall between."""
+    if len(classes) > 2:
+        raise ValueError(
+            f"monotone is for two classes, but there are {len(classes)}, {show_all(classes)}: "
+            "leave it out, or learn one class against the others"
+        )

@@ -59,6 +59,9 @@ class Patterns(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, parts={pattern: part.regroup(group, size) for pattern, part in self.parts.items()})
 
+    def taking(self, which: Array) -> Self:
+        return replace(self, parts={pattern: part.taking(which) for pattern, part in self.parts.items()})
+
     def less(self, gone: Self) -> Self:
         return replace(self, parts={pattern: part.less(gone.parts[pattern]) for pattern, part in self.parts.items()})
 
@@ -111,6 +114,9 @@ class Entries(Sums):
 
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, columns=self.columns.regroup(group, size))
+
+    def taking(self, which: Array) -> Self:
+        return replace(self, columns=self.columns.taking(which))
 
     def settled(self, anew: bool = False) -> Self:  # noqa: ARG002 - as all sums are asked
         raise ValueError(TOO_MANY.format(limit=LIMIT))

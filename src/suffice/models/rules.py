@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
@@ -93,7 +94,7 @@ class Designed:
         if np.nanmax(value) - np.nanmin(value) <= 1e-12 * abs(np.nanmax(value)):
             return fisher(pencil)  # as with one feature, or equal covariances: all s are one direction
         if np.allclose(value, value[:, :1], rtol=1e-9, atol=0.0, equal_nan=True):
-            risk = lambda logit: -self._at(pencil, logit, np.asarray(0.5))  # noqa: E731
+            risk = partial(self._minus, pencil)
             return pencil.tangent(_centred(risk, _least(risk)[0]))
         at = np.unravel_index(np.nanargmax(value), value.shape)
         start = np.array([logits[at[0]], cuts[at[1]]])
@@ -111,6 +112,10 @@ class Designed:
         t1, t2 = float(expit(best[0])), float(expit(-best[0]))
         gap = float(pencil.directions(np.asarray(t1), np.asarray(t2)) @ pencil.z)
         return pencil.plane(t1, t2, cut=float(best[1]) * gap, tangent=bool(0 < best[1] < 1))
+
+    def _minus(self, pencil: Pencil, logit: Array) -> Array:
+        """Minus the criterion, where it does not depend on the cut."""
+        return -self._at(pencil, logit, np.asarray(0.5))
 
     def _at(self, pencil: Pencil, logit: Array, cut: Array) -> Array:
         """The criterion in units of the distance between the projected means."""

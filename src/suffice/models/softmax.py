@@ -54,6 +54,10 @@ class Softmax(
     def resolve(self, s: Statistics[Moments]) -> Self:
         return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
+    @property
+    def called(self) -> str:
+        return "LogisticRegression"
+
     def remarks(self) -> tuple[Notice, ...]:
         return self.gaussian.remarks()
 

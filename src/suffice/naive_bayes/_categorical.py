@@ -12,6 +12,7 @@ from suffice._classifier import Classifier
 from suffice._domain import CategoricalFeatures
 from suffice._vector import Array
 from suffice.encoders import Categories
+from suffice.files import export
 from suffice.models import Categorical, Counts, Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.priors import dirichlet_prior
@@ -87,6 +88,10 @@ class CategoricalNB(Classifier):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `CategoricalNB` behind an `OrdinalEncoder`, with the same probabilities."""
+        return export.categorical_nb(self)
 
     @property
     def categories_(self) -> list[Array]:

@@ -12,6 +12,7 @@ from suffice._check import NUMBER, check, or_else
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Binary, NonNegative
+from suffice.files import export
 from suffice.models import Bernoulli, Multinomial, Poisson, Presences, Statistics, Totals, Words
 from suffice.models.categorical import LOG_ZERO
 from suffice.priors import gamma_prior, plain_prior
@@ -96,6 +97,10 @@ class MultinomialNB(_NotNegative):
         encoder = NonNegative(who=type(self).__name__)
         return Multinomial(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `MultinomialNB` with the same probabilities."""
+        return export.multinomial_nb(self)
+
     @property
     def feature_log_prob_(self) -> Array:
         """log p(j | y) of each word (k, d)."""
@@ -168,6 +173,10 @@ class BernoulliNB(_Counting):
         check(self, binarize=or_else(None, NUMBER))
         encoder = Binary(missing=True, who=type(self).__name__, threshold=self.binarize)
         return Bernoulli(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `BernoulliNB` with the same probabilities; it takes no missing values."""
+        return export.bernoulli_nb(self)
 
     @property
     def feature_log_prob_(self) -> Array:

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from suffice._classifier import Classifier
 from suffice._vector import Array
 from suffice.encoders import Numbers
+from suffice.files import export
 from suffice.models import DiagonalGaussian, TiedDiagonalGaussian
 from suffice.priors import gaussian_prior
 
@@ -79,6 +80,10 @@ class GaussianNB(Classifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `GaussianNB` with the same probabilities; it takes no missing values."""
+        return export.gaussian_nb(self)
 
     @property
     def theta_(self) -> Array:

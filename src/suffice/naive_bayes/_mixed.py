@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from sklearn.utils import Tags
-
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
-from suffice._columns import Columns, noted
+from suffice._columns import Columns, TakesTables, noted
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import ABSENT, BINS, GAUSSIAN, KEPT, Table
@@ -23,7 +21,7 @@ from suffice.models.product import Product
 from suffice.priors import gaussian_prior, table_prior
 
 
-class NaiveBayes(Classifier):
+class NaiveBayes(TakesTables, Classifier):
     """Naive Bayes for tables as they are: numbers, dates, text, categories and truth values, with missing entries.
 
         p(y | x) ~ p(y) prod_j p(x_j | y)
@@ -149,10 +147,3 @@ class NaiveBayes(Classifier):
     def _account(self, fit: Fit) -> tuple[str, ...]:
         s = self.statistics_
         return fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 out, err = Console(), Console(stderr=True)
 
@@ -28,3 +29,15 @@ def check_writable(*paths: Path | None) -> None:
             raise stop(f"{path} cannot be written: there can be no folder {path.parent}") from None
         if path.is_dir() or not os.access(path.parent, os.W_OK):
             raise stop(f"{path} cannot be written: choose another place")
+
+
+def progress(console: Console | None) -> Progress:
+    """A bar with times on a console, or nothing."""
+    columns = (
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console or Console(stderr=True), disable=console is None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,15 +49,32 @@ def measure(model: Any, data: Dataset, split: Split, keep_wrong: bool = False) -
     if hasattr(model, "predict_proba"):
         result.update(of_probabilities(model.predict_proba(data.X[split.test]), np.asarray(model.classes_, str), truth))
     last = model[-1] if hasattr(model, "steps") else model
-    history = getattr(last, "history_", None)
-    if history:
-        result["curves"] = {name: [round(v, 10) for v in history[name]] for name in ("error", "soft_error", "log_loss")}
-        result["iterations"] = int(last.n_iter_)
+    curves = curves_of(last)
+    if curves:
+        result["curves"], result["iterations"] = curves, int(last.n_iter_)
     if hasattr(last, "best_params_"):
         result["chosen"] = {name: value for name, value in last.best_params_.items() if np.isscalar(value)}
     if keep_wrong:
         result["wrong"] = split.test[said != truth].tolist()
     return result
+
+
+def curves_of(model: Any) -> dict[str, list[float]]:
+    """Losses on the training rows by iteration, of the steps that were kept, where the model knows all of them."""
+    history, wanted = getattr(model, "history_", None) or {}, ("error", "soft_error", "log_loss")
+    if not all(name in history for name in wanted):
+        return {}
+    return {name: [round(v, 10) for v in history[name]] for name in wanted}
+
+
+def calibration_error(points: Iterable[Sequence[float]]) -> float:
+    """The mean gap between confidence and accuracy, sum_b n_b |confidence_b - accuracy_b| / n, over bins of rows.
+
+    >>> calibration_error([(2, 0.75, 1.0), (2, 0.5, 0.0)])
+    0.375
+    """
+    points = list(points)
+    return sum(n * abs(a - b) for n, a, b in points) / (sum(n for n, _, _ in points) or 1)
 
 
 def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
@@ -77,6 +95,6 @@ def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
     return {
         "log_loss": float(-np.log(np.clip(of_truth, FLOOR, 1)).mean()),
         "brier": float(brier.mean()),
-        "calibration_error": float(sum(n * abs(a - b) for n, a, b in parts) / len(p)),
+        "calibration_error": calibration_error(parts),
         "reliability": [[n, round(a, 6), round(b, 6)] for n, a, b in sorted(parts, key=lambda part: part[1])],
     }

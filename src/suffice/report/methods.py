@@ -1,8 +1,11 @@
-"""The methods that are compared: ours, and baselines of scikit-learn."""
+"""The methods that are compared: ours, baselines of scikit-learn, and boosting of other packages where installed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -21,70 +24,176 @@ from sklearn.tree import DecisionTreeClassifier
 import suffice
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.report.dataset import Dataset
-from suffice.report.own import TableError, nearest
+from suffice.tables import TableError, nearest
 
 CHANCE = "most frequent class"
 
 
-def _numbers(data: Dataset) -> ColumnTransformer:
+def as_numbers(numbers: Any, categories: Any) -> ColumnTransformer:
     """Numbers standardised, categories as columns of 0 and 1; a missing number is the median, a category its own."""
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(_filled(), StandardScaler()), np.flatnonzero(~data.categorical)),
-            ("categories", _one_hot(), np.flatnonzero(data.categorical)),
-        ]
-    )
+    scaled = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
+    indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False, max_categories=30)
+    return ColumnTransformer([("numbers", scaled, numbers), ("categories", indicators, categories)])
 
 
-def _categories(data: Dataset) -> ColumnTransformer:
+def as_categories(numbers: Any, categories: Any) -> ColumnTransformer:
     """Numbers in five bins by k-means; categories as they are."""
     bins = KBinsDiscretizer(5, encode="ordinal", strategy="kmeans", subsample=None, random_state=0)
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(_filled(), bins), np.flatnonzero(~data.categorical)),
-            ("categories", "passthrough", np.flatnonzero(data.categorical)),
-        ]
-    )
+    filled = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), bins)
+    return ColumnTransformer([("numbers", filled, numbers), ("categories", "passthrough", categories)])
 
 
-def _filled() -> SimpleImputer:
-    return SimpleImputer(strategy="median", keep_empty_features=True)
+Prepare = Callable[[Any, Any], ColumnTransformer]  # of the columns of numbers and those of categories
 
 
-def _one_hot() -> OneHotEncoder:
-    return OneHotEncoder(handle_unknown="ignore", sparse_output=False, max_categories=30)
+@dataclass(frozen=True)
+class Method:
+    """A classifier that takes part: its name, what it is in one line, and how it is made of columns and a seed.
+
+    `prepare` learns besides what the classifier needs of its columns; without it the classifier takes a table as it is.
+    `start` is the method that it starts from and should not fall below.
+    """
+
+    name: str
+    about: str
+    make: Callable[[int], Any]
+    prepare: Prepare | None = as_numbers
+    start: str = ""
+    ours: bool = True
+    told: Callable[[Dataset], dict[str, Any]] | None = None  # settings that say which columns are categories
+    draws_categories: bool = False  # whether it draws numbers by what categories are called
+
+    def build(self, data: Dataset, seed: int) -> Any:
+        """The classifier with all that it learns besides, for the columns of a table."""
+        model = self.make(seed)
+        if self.told is not None:
+            model.set_params(**self.told(data))
+        if self.prepare is None:
+            return model
+        return make_pipeline(self.prepare(np.flatnonzero(~data.categorical), np.flatnonzero(data.categorical)), model)
 
 
-Make = Callable[[int], Any]
-OURS: dict[str, tuple[Callable[[Dataset], Any], Make]] = {
-    "CategoricalNB": (_categories, lambda _: suffice.CategoricalNB()),
-    "CategoricalNB + RC": (_categories, lambda _: suffice.CategoricalNB(learner=RiskCalibration())),
-    "GaussianNB": (_numbers, lambda _: suffice.GaussianNB()),
-    "GaussianNB + RC": (_numbers, lambda _: suffice.GaussianNB(learner=RiskCalibration())),
-    "LDA": (_numbers, lambda _: suffice.LinearDiscriminantAnalysis()),
-    "LDA + RC": (_numbers, lambda _: suffice.LinearDiscriminantAnalysis(learner=RiskCalibration())),
-    "QDA": (_numbers, lambda _: suffice.QuadraticDiscriminantAnalysis()),
-    "QDA + RC": (_numbers, lambda _: suffice.QuadraticDiscriminantAnalysis(learner=RiskCalibration())),
-    "LR closed form": (_numbers, lambda _: suffice.LogisticRegression(learner=ClosedForm())),
-    "LR + RC": (_numbers, lambda _: suffice.LogisticRegression(learner=RiskCalibration())),
-    "LR Newton": (_numbers, lambda _: suffice.LogisticRegression()),
-    "Fisher": (_numbers, lambda _: suffice.FisherDiscriminant()),
-    "Scatter": (_numbers, lambda _: suffice.ScatterDiscriminant()),
-    "MPM": (_numbers, lambda _: suffice.MinimaxProbabilityMachine()),
-    "MEMPM": (_numbers, lambda _: suffice.MinimumErrorMPM()),
-    "Quasi-Bayes": (_numbers, lambda _: suffice.QuasiBayes()),
-    "Linear Bayes": (_numbers, lambda _: suffice.LinearBayes()),
-}
-BASELINES: dict[str, tuple[Callable[[Dataset], Any], Make]] = {
-    "kNN": (_numbers, lambda _: KNeighborsClassifier()),
-    "SVM": (_numbers, lambda seed: SVC(random_state=seed)),
-    "decision tree": (_numbers, lambda seed: DecisionTreeClassifier(random_state=seed)),
-    "neural network": (_numbers, lambda seed: MLPClassifier(max_iter=500, random_state=seed)),
-    "logistic regression": (_numbers, lambda _: TheirLogisticRegression(max_iter=1000)),
-    "gradient boosting": (_numbers, lambda seed: HistGradientBoostingClassifier(random_state=seed)),
-    CHANCE: (_numbers, lambda _: DummyClassifier()),
-}
-METHODS = {**OURS, **BASELINES}
+def _kinds(data: Dataset) -> dict[str, Any]:
+    """What `columns` says: the codes of these columns are categories."""
+    return {"columns": {int(j): "category" for j in np.flatnonzero(data.categorical)}}
+
+
+def _feature_types(data: Dataset) -> dict[str, Any]:
+    return {"feature_types": ["nominal" if c else "continuous" for c in data.categorical]}
+
+
+def _light_boosting() -> list[Method]:
+    """LightGBM, where it is installed; it is not imported before it is used."""
+    about = "gradient boosting of trees, leaf by leaf (lightgbm)"
+    return [Method("LightGBM", about, _light, ours=False)] if find_spec("lightgbm") else []
+
+
+def _explainable_boosting() -> list[Method]:
+    """EBM, in the same way."""
+    about = "explainable boosting machine: additive shapes by boosting (interpret)"
+    return [Method("EBM", about, _explainable, None, ours=False, told=_feature_types)] if find_spec("interpret") else []
+
+
+def _light(seed: int) -> Any:
+    return import_module("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1, random_state=seed)
+
+
+def _explainable(seed: int) -> Any:
+    return import_module("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
+
+
+def _methods() -> list[Method]:
+    """All methods in the order in which they begin: roughly the cheapest first, those that often win not last."""
+    qda, lda, lr = suffice.QuadraticDiscriminantAnalysis, suffice.LinearDiscriminantAnalysis, suffice.LogisticRegression
+    moved = "its sums moved until the training risk is least"
+    return [
+        Method(CHANCE, "no method: always the class that most rows have", lambda _: DummyClassifier(), ours=False),
+        Method("NaiveBayes", "naive Bayes for tables as they are: bins and categories", _naive, None, told=_kinds),
+        Method("LDA", "linear discriminant analysis: normal, one covariance", lambda _: lda()),
+        Method("GaussianNB", "naive Bayes, numbers normal in each class", lambda _: suffice.GaussianNB()),
+        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: suffice.CategoricalNB(), as_categories),
+        Method(
+            "logistic regression",
+            "penalised logistic regression (scikit-learn)",
+            lambda _: TheirLogisticRegression(max_iter=1000),
+            ours=False,
+        ),
+        Method(
+            "decision tree",
+            "one tree, grown to its end (scikit-learn)",
+            lambda seed: DecisionTreeClassifier(random_state=seed),
+            ours=False,
+        ),
+        Method("QDA", "quadratic discriminant analysis: normal, a covariance a class", lambda _: qda()),
+        Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
+        Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
+        Method(
+            "TabularClassifier",
+            "tables, trees and a normal density, weighed",
+            _tabular,
+            None,
+            told=_kinds,
+            draws_categories=True,
+        ),
+        Method(
+            "gradient boosting",
+            "boosted trees on binned columns (scikit-learn)",
+            lambda seed: HistGradientBoostingClassifier(random_state=seed),
+            ours=False,
+        ),
+        Method(
+            "CategoricalNB + RC",
+            f"CategoricalNB, {moved}",
+            lambda _: suffice.CategoricalNB(learner=RiskCalibration()),
+            as_categories,
+            "CategoricalNB",
+        ),
+        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=RiskCalibration()), start="LDA"),
+        Method(
+            "GaussianNB + RC",
+            f"GaussianNB, {moved}",
+            lambda _: suffice.GaussianNB(learner=RiskCalibration()),
+            start="GaussianNB",
+        ),
+        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=RiskCalibration()), start="LR closed form"),
+        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr()),
+        Method("Fisher", "Fisher's direction, cut where the plane is tangent", lambda _: suffice.FisherDiscriminant()),
+        Method("Scatter", "direction of LDA, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
+        Method(
+            "MPM", "minimax probability machine: the best worst case", lambda _: suffice.MinimaxProbabilityMachine()
+        ),
+        Method("MEMPM", "minimax machine, classes counted by their shares", lambda _: suffice.MinimumErrorMPM()),
+        Method("Quasi-Bayes", "the plane that touches where QDA's border passes", lambda _: suffice.QuasiBayes()),
+        Method("Linear Bayes", "the plane of least error for normal classes", lambda _: suffice.LinearBayes()),
+        Method("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier(), ours=False),
+        *_light_boosting(),
+        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=RiskCalibration()), start="QDA"),
+        Method(
+            "SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed), ours=False
+        ),
+        Method(
+            "neural network",
+            "one hidden layer of 100 units (scikit-learn)",
+            lambda seed: MLPClassifier(max_iter=500, random_state=seed),
+            ours=False,
+        ),
+        *_explainable_boosting(),
+    ]
+
+
+def _naive(_: int) -> Any:
+    return suffice.NaiveBayes()
+
+
+def _tabular(seed: int) -> Any:
+    return suffice.TabularClassifier(random_state=seed)
+
+
+def _additive(_: int) -> Any:
+    return suffice.AdditiveTables()
+
+
+METHODS = {method.name: method for method in _methods()}
 
 
 def chosen(names: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -92,16 +201,11 @@ def chosen(names: tuple[str, ...] | None) -> tuple[str, ...]:
     if not names:
         return tuple(METHODS)
     known = {name.lower(): name for name in METHODS}
-    names = tuple(name.strip() for name in names if name.strip())
-    for name in names:
-        if name.lower() not in known:
+    wanted = [name.strip().lower() for name in names if name.strip()]
+    for name in wanted:
+        if name not in known:
             raise TableError(
                 f"there is no method {name!r}.{nearest(name, METHODS)} The methods are: {', '.join(METHODS)}"
             )
-    return tuple(dict.fromkeys([*(known[name.lower()] for name in names), CHANCE]))
-
-
-def build(method: str, data: Dataset, seed: int) -> Any:
-    """A method with all that it learns besides, for the columns of a table."""
-    prepare, make = METHODS[method]
-    return make_pipeline(prepare(data), make(seed))
+    picked = {known[name] for name in wanted} | {CHANCE}
+    return tuple(name for name in METHODS if name in picked)

@@ -9,28 +9,38 @@ together with style, script and controls, and `write` puts the page on disk.
 (True, False)
 """
 
-from suffice.report.page._charts import bar_chart, legend, line_chart, reliability_diagram, seconds, stacked_bar
+from suffice.report.page._charts import PLAIN, SERIES, bar_chart, legend, line_chart, seconds, stacked_bar
 from suffice.report.page._document import Section, document, write
+from suffice.report.page._dots import Dot, Spot, dot_plot, roc_chart, scatter
 from suffice.report.page._figure import figure
 from suffice.report.page._html import Html, join, number, slug, tag, text
+from suffice.report.page._matrix import confusion
 from suffice.report.page._means import Point, mean_curve, pooled
+from suffice.report.page._reliability import reliability_diagram
 from suffice.report.page._table import MARKS, Heading, Value, data_table
-from suffice.report.page._text import Kind, block, bullets, chooser, fold, grid, heading, paragraph, verdict
+from suffice.report.page._text import Kind, block, bullets, chooser, code, fold, grid, heading, paragraph, verdict
 
 __all__ = [
     "MARKS",
+    "PLAIN",
+    "SERIES",
+    "Dot",
     "Heading",
     "Html",
     "Kind",
     "Point",
     "Section",
+    "Spot",
     "Value",
     "bar_chart",
     "block",
     "bullets",
     "chooser",
+    "code",
+    "confusion",
     "data_table",
     "document",
+    "dot_plot",
     "figure",
     "fold",
     "grid",
@@ -43,6 +53,8 @@ __all__ = [
     "paragraph",
     "pooled",
     "reliability_diagram",
+    "roc_chart",
+    "scatter",
     "seconds",
     "slug",
     "stacked_bar",

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, isnan, nan, sqrt
+from math import isfinite, isnan, nan
 
-from suffice.report.page._html import Html, number, tag
+from suffice.report.page._html import Html, tag
 from suffice.report.page._scale import Scale, label, scale, thinned
 
-SERIES = 8  # colours of the style sheet
+SERIES = 8  # colours of the style sheet, in turn
+PLAIN = -1  # the colour of what has none of its own
 WIDTH, HEIGHT = 600, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 46
 
 Curve = Sequence[tuple[float, float]]  # points (x, y)
+
+
+def colour_class(colour: int) -> str:
+    """The class of the style sheet for a colour.
+
+    >>> colour_class(3), colour_class(11), colour_class(PLAIN)
+    ('s3', 's3', 's-plain')
+    """
+    return "s-plain" if colour == PLAIN else f"s{colour % SERIES}"
 
 
 def line_chart(
@@ -23,6 +33,7 @@ def line_chart(
     log_x: bool = False,
     log_y: bool = False,
     with_legend: bool = True,
+    colours: Mapping[str, int] | None = None,
 ) -> Html:
     """Curves over a common axis.
 
@@ -39,7 +50,10 @@ def line_chart(
         Logarithmic axes; what is not positive is left out.
     with_legend : bool, default=True
         Whether a legend that switches curves on and off stands above; `legend` makes one for several charts.
+    colours : mapping of str to int, optional
+        The colour of each name; by default in turn.
     """
+    shades = [i if colours is None else colours[name] for i, name in enumerate(series)]
     drawn = {name: _usable(_points(curve), log_x, log_y) for name, curve in series.items()}
     points = [point for curve in drawn.values() for point in curve]
     places = [x for x, _ in points if isfinite(x)]
@@ -48,12 +62,12 @@ def line_chart(
     x = scale(places, LEFT, WIDTH - RIGHT, log_x, snug=True)
     y = scale([value for _, value in points], HEIGHT - BOTTOM, TOP, log_y)
     marks = [
-        tag("g", _line(name, curve, x, y), class_=f"series s{i % SERIES}", data_series=i)
+        tag("g", _line(name, curve, x, y), class_=f"series {colour_class(shades[i])}", data_series=i)
         for i, (name, curve) in enumerate(drawn.items())
         if curve
     ]
-    picture = _svg(title, WIDTH, HEIGHT, *_axes(x, y, x_label, y_label), *marks)
-    return legend(list(series), picture) if with_legend else tag("figure", picture, class_="chart")
+    picture = svg(title, WIDTH, HEIGHT, *axes(x, y, x_label, y_label), *marks)
+    return legend(list(series), picture, colours=shades) if with_legend else tag("figure", picture, class_="chart")
 
 
 def _points(curve: Curve | float) -> Curve:
@@ -69,14 +83,14 @@ def _usable(curve: Curve, log_x: bool, log_y: bool) -> list[tuple[float, float]]
 def _line(name: str, curve: Curve, x: Scale, y: Scale) -> Html:
     best = min(curve, key=lambda point: point[1])
     if isnan(best[0]):
-        level = tag("path", d=f"M{_at(x.start)} {_at(y(best[1]))}H{_at(x.end)}", class_="level")
+        level = tag("path", d=f"M{at(x.start)} {at(y(best[1]))}H{at(x.end)}", class_="level")
         return tag("title", f"{name}: {best[1]:.4g}") + level
     told = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
-    path = tag("path", d=_path([(x(a), y(b)) for a, b in curve]))
-    return tag("title", told) + path + tag("circle", cx=_at(x(best[0])), cy=_at(y(best[1])), r=4)
+    drawn = tag("path", d=path([(x(a), y(b)) for a, b in curve]))
+    return tag("title", told) + drawn + tag("circle", cx=at(x(best[0])), cy=at(y(best[1])), r=4)
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
+def path(points: Sequence[tuple[float, float]]) -> str:
     """The line through the points, in steps of tenths: half as long as absolute places."""
     tenths = [(round(10 * a), round(10 * b)) for a, b in points]
     steps = [
@@ -90,58 +104,26 @@ def _tenth(value: int) -> str:
     return f"{value / 10:g}".replace("0.", ".", 1) if abs(value) < 10 else f"{value / 10:g}"
 
 
-def _at(place: float) -> str:
+def at(place: float) -> str:
+    """A place in few characters."""
     return f"{round(place, 1):g}"
 
 
-def legend(names: Sequence[str], *charts: object) -> Html:
+def legend(names: Sequence[str], *charts: object, colours: Sequence[int] | None = None) -> Html:
     """Charts below a legend; its buttons switch the series of that place in every one of the charts on and off."""
+    shades = range(len(names)) if colours is None else colours
     keys = [
-        tag("button", tag("i", class_=f"s{i % SERIES}"), name, type="button", aria_pressed="true", data_series=i)
+        tag("button", tag("i", class_=colour_class(shades[i])), name, type="button", aria_pressed="true", data_series=i)
         for i, name in enumerate(names)
     ]
     return tag("figure", tag("div", *keys, class_="legend", role="group", aria_label="Series"), *charts, class_="chart")
 
 
-def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: int = 0) -> Html:
-    """Accuracy against confidence, with the diagonal on which they agree.
+def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s", colour: int | None = None) -> Html:
+    """Horizontal bars, one for each name, with their values; seconds are shown in the unit that suits them.
 
-    Parameters
-    ----------
-    points : sequence of (count, mean confidence, accuracy)
-        One for each bin; the area of a point grows with its count.
-    name : str
-        Whose probabilities they are; stands above, with their calibration error.
-    colour : int, default=0
-        Which of the colours of the series.
+    All bars have one `colour`, or else the colours in turn.
     """
-    side, left, bottom, top = 220, 40, 38, 8
-    x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
-    kept = [(n, c, a) for n, c, a in points if n > 0 and isfinite(c) and isfinite(a)]
-    total = sum(n for n, _, _ in kept)
-    error = sum(n * abs(c - a) for n, c, a in kept) / total if total else 0.0
-    dots = [
-        tag(
-            "circle",
-            tag("title", f"{n:g} rows: confidence {c:.3f}, accuracy {a:.3f}"),
-            cx=_at(x(c)),
-            cy=_at(y(a)),
-            r=_at(2.5 + 11 * sqrt(n / total)),
-        )
-        for n, c, a in sorted(kept, reverse=True)
-    ]
-    diagonal = tag("path", d=f"M{x(0):g} {y(0):g}L{x(1):g} {y(1):g}", class_="diagonal")
-    line = tag("path", d=_path([(x(c), y(a)) for _, c, a in sorted(kept, key=lambda p: p[1])])) if kept else None
-    marks = tag("g", line, *dots, class_=f"series s{colour % SERIES} dots")
-    quality = f"calibration error {number(error)}" if kept else "nothing measured"
-    said = tag("figcaption", tag("b", name), " ", tag("span", quality, class_="quiet"))
-    axes = _axes(x, y, "confidence", "accuracy")
-    picture = _svg(f"Reliability of {name}: {quality}", side, side, *axes, diagonal, marks)
-    return tag("figure", said, picture, class_="chart square")
-
-
-def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s") -> Html:
-    """Horizontal bars, one for each name, with their values; seconds are shown in the unit that suits them."""
     kept = {name: value for name, value in bars.items() if isfinite(value) and value >= 0}
     if not kept:
         return tag("p", "Nothing to draw.", class_="quiet")
@@ -150,8 +132,8 @@ def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s") -> Html:
         tag(
             "tr",
             tag("th", name, scope="row"),
-            tag("td", _bar(value / most, i)),
-            tag("td", seconds(value) if unit == "s" else f"{value:.4g} {unit}", class_="number"),
+            tag("td", _bar(value / most, i if colour is None else colour)),
+            tag("td", seconds(value) if unit == "s" else f"{value:.2f} {unit}", class_="number"),
         )
         for i, (name, value) in enumerate(kept.items())
     ]
@@ -160,7 +142,7 @@ def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s") -> Html:
 
 def _bar(share: float, colour: int) -> Html:
     bar = tag("rect", width=f"{max(100 * share, 0.4):.1f}", height=10)
-    kind = f"bar s{colour % SERIES}"
+    kind = f"bar {colour_class(colour)}"
     return tag("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", class_=kind, aria_hidden="true")
 
 
@@ -188,20 +170,21 @@ def stacked_bar(counts: Mapping[str, int], title: str) -> Html:
     return tag("svg", said, *parts, viewBox="0 0 100 10", preserveAspectRatio="none", class_="stacked", role="img")
 
 
-def _svg(title: str, width: int, height: int, *parts: object) -> Html:
+def svg(title: str, width: int, height: int, *parts: object) -> Html:
+    """A picture with a name for those who hear it."""
     return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=title)
 
 
-def _axes(x: Scale, y: Scale, x_label: str, y_label: str) -> list[Html]:
+def axes(x: Scale, y: Scale, x_label: str, y_label: str) -> list[Html]:
     """Lines at the ticks of y, both rows of ticks, and what the axes are."""
-    lines = "".join(f"M{_at(x.start)} {_at(y(tick))}H{_at(x.end)}" for tick in y.ticks)
-    ticks = [tag("text", label(tick), x=_at(x(tick)), y=_at(y.start + 16)) for tick in x.ticks]
-    rises = [tag("text", label(tick), x=_at(x.start - 7), y=_at(y(tick) + 4)) for tick in y.ticks]
-    middle = _at((y.start + y.end) / 2)
+    lines = "".join(f"M{at(x.start)} {at(y(tick))}H{at(x.end)}" for tick in y.ticks)
+    ticks = [tag("text", label(tick), x=at(x(tick)), y=at(y.start + 16)) for tick in x.ticks]
+    rises = [tag("text", label(tick), x=at(x.start - 7), y=at(y(tick) + 4)) for tick in y.ticks]
+    middle = at((y.start + y.end) / 2)
     return [
         tag("path", d=lines, class_="grid-line"),
-        tag("path", d=f"M{_at(x.start)} {_at(y.start)}H{_at(x.end)}", class_="axis"),
-        tag("g", *ticks, tag("text", x_label, x=_at((x.start + x.end) / 2), y=_at(y.start + 34)), class_="x"),
+        tag("path", d=f"M{at(x.start)} {at(y.start)}H{at(x.end)}", class_="axis"),
+        tag("g", *ticks, tag("text", x_label, x=at((x.start + x.end) / 2), y=at(y.start + 34)), class_="x"),
         tag("g", *rises, class_="y"),
         tag("text", y_label, transform=f"translate(12 {middle}) rotate(-90)", class_="y-name"),
     ]

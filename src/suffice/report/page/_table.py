@@ -12,20 +12,25 @@ MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}  # so that a state is 
 
 
 class Heading(NamedTuple):
-    """A column: its name, the group above it, if any, and a tooltip."""
+    """A column: its name, the group above it, if any, a tooltip, and whether it holds words instead of numbers."""
 
     name: str
     group: str = ""
     title: str = ""
+    words: bool = False
 
 
 class Value(NamedTuple):
-    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip."""
+    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip.
+
+    `least` is what a smaller number is shown as being below.
+    """
 
     value: float | None
     digits: int = 3
     state: str = ""
     title: str = ""
+    least: float = 0.0
 
 
 def data_table(
@@ -80,9 +85,8 @@ def _head(head: Heading, edge: bool, at: int) -> Html:
     label = f"{head.group}, {head.name}" if head.group else None
     button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
     sort = {"aria_sort": "none"} if head.name else {}  # a column without a name is not for sorting
-    return tag(
-        "th", button if head.name else "", scope="col", **sort, class_="edge" if edge else "name" if at == 0 else None
-    )
+    kind = "edge" if edge else "name" if at == 0 else "words" if head.words else None
+    return tag("th", button if head.name else "", scope="col", **sort, class_=kind)
 
 
 def _row(row: Sequence[object], edges: Sequence[bool]) -> Html:
@@ -97,7 +101,9 @@ def _cell(cell: object, edge: bool) -> Html:
         cell = Value(float(cell))
     if not isinstance(cell, Value):
         return tag("td", cell, class_="edge" if edge else None)
-    shown = "\u2013" if cell.value is None else number(cell.value, cell.digits)
+    shown = "\u2013" if cell.value is None else number(max(cell.value, cell.least), cell.digits)
+    if cell.value is not None and cell.value < cell.least:
+        shown = f"<{shown}"
     mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
     spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
     return tag(

@@ -46,6 +46,11 @@ def block(title: str, *content: object, note: object = None) -> Html:
     return tag("section", heading(title), said, body, class_="block") if body else Html()
 
 
+def code(source: str) -> Html:
+    """A program to be copied; what is too wide scrolls within its own frame."""
+    return tag("pre", tag("code", source), tabindex=0, role="region", aria_label="Python code")
+
+
 def fold(title: object, *content: object, opened: bool = False) -> Html:
     """Content that is folded away behind its title."""
     return tag("details", tag("summary", title), tag("div", *content, class_="folded"), class_="fold", open=opened)

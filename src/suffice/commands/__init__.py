@@ -1,0 +1,1 @@
+"""The commands of `suffice`, one a file."""

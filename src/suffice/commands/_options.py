@@ -1,0 +1,57 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PANEL = "How the table is read"
+
+
+def separator_of(given: str | None) -> str | None:
+    """A separator as a shell can give it.
+
+    >>> separator_of("tab") == separator_of(chr(92) + "t") == chr(9)
+    True
+    """
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(given or "", given)
+
+
+ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` writes it.")]
+TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, also as .gz.")]
+Target = Annotated[str | None, typer.Option("--target", help="The column that holds the classes.")]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        rich_help_panel=PANEL,
+        help="A text that means that a value is missing, besides ?, NA, N/A, null, NaN and nothing; may be repeated.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", rich_help_panel=PANEL, help="The decimal point, . or a comma. Default: it is noticed."),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        callback=separator_of,
+        rich_help_panel=PANEL,
+        help="What stands between values, also tab or space by its name. Default: , ; tab or | is noticed.",
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option("--categorical", rich_help_panel=PANEL, help="A column of codes, not of numbers; may be repeated."),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", rich_help_panel=PANEL, help="A column to leave out; may be repeated.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Where the model is written.")]
+Instead = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where the model is written, instead of in its own place.")
+]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if there is one.")]

@@ -1,0 +1,147 @@
+"""Rows of a table for a model: its columns by name, and labels of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice._vector import Array
+from suffice.commands._store import Stored
+from suffice.tables import (
+    BOOLEAN,
+    TEXT,
+    TYPES,
+    Reading,
+    Sheet,
+    TableError,
+    check_target,
+    kind_of,
+    labelled,
+    listed,
+    nearest,
+    read,
+)
+
+
+class Rows(NamedTuple):
+    """Features in the order of a model, labels if they were asked for, all of the file, and what there is to say."""
+
+    X: pa.Table
+    y: Array | None
+    file: pa.Table
+    notes: list[str]
+
+
+def rows_for(
+    stored: Stored,
+    path: str,
+    how: Reading,
+    target: str | None = None,
+    labels: bool = True,
+    keep: Collection[str] = (),
+    learn: bool = False,
+) -> Rows:
+    """The rows of a file as a model takes them.
+
+    Another order of columns does not matter; a column too many is left out with a note, one too few is an error, unless
+    the model has found that it says nothing, and the rows are only to be predicted.
+    """
+    about = stored.about
+    how, target = about.reading(how), target or about.target
+    as_text = [target] if target is not None and stored.model.classes_.dtype.kind not in "biu" else []
+    others = [name for name in (*as_text, *keep) if name not in about.columns]
+    sheet = read(path, how, {**about.columns, **dict.fromkeys(others, TEXT)})
+    if labels:
+        target = check_target(sheet, target)
+    sheet = _without_need(sheet, stored, set() if learn else _silent(stored.model))
+    _check_columns(sheet, list(about.columns))
+    sheet = labelled(sheet, target) if labels and target is not None else sheet
+    X = sheet.table.select(list(about.columns))
+    known = {*about.columns, *about.ignored, *keep, target}
+    more = [name for name in sheet.table.column_names if name not in known]
+    notes = list(sheet.notes)
+    if more:
+        notes.append(f"{path}: the model does not know {listed(map(repr, more))}, left out")
+    notes += unseen(stored.model, X)
+    y = _like(sheet.table[target], stored.model.classes_, sheet) if labels and target is not None else None
+    return Rows(X, y, sheet.table if sheet.found is None else sheet.found, notes)
+
+
+def _silent(model: Any) -> set[str]:
+    """The columns that a model leaves out by itself."""
+    return {name for name, one in getattr(model, "columns_", {}).items() if one.note.startswith("left out")}
+
+
+def _without_need(sheet: Sheet, stored: Stored, silent: set[str]) -> Sheet:
+    """A table with the columns that need not be there, all values missing."""
+    table = sheet.table
+    for name in silent.difference(table.column_names):
+        table = table.append_column(name, pa.nulls(table.num_rows, TYPES[stored.about.columns[name]]))
+    return replace(sheet, table=table)
+
+
+def _check_columns(sheet: Sheet, names: list[str]) -> None:
+    """TableError if a column is missing that was learned from."""
+    known = sheet.table.column_names
+    lost = [name for name in names if name not in known]
+    if lost:
+        spare = [name for name in known if name not in names]
+        hint = nearest(lost[0], spare)
+        raise TableError(
+            f"{sheet.path} has no column {listed(map(repr, lost))}, which the model has learned from.{hint} "
+            f"The file has: {listed(known)}"
+        )
+
+
+def labels_of(column: pa.ChunkedArray) -> Array:
+    """Labels (n,): whole numbers and truth values as such, all else as text."""
+    if pa.types.is_floating(column.type) and pc.all(pc.equal(pc.floor(column), column)).as_py():
+        column = column.cast(pa.int64())
+    if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str)
+
+
+def _like(column: pa.ChunkedArray, classes: Array, sheet: Sheet) -> Array:
+    """Labels as those of a model are; TableError if they are of another kind."""
+    labels = labels_of(column)
+    if classes.dtype.kind in "UO":
+        return labels.astype(str)
+    if (labels.dtype.kind == "U") or (labels.dtype.kind == "b") != (classes.dtype.kind == "b"):
+        raise TableError(
+            f"{sheet.path}: the labels are as {labels[0]!s}, but the model has learned {listed(classes.tolist(), 5)}: "
+            "write them the same way"
+        )
+    return labels
+
+
+def unseen(model: Any, X: pa.Table) -> list[str]:
+    """A sentence for every column with categories that were never learned."""
+    notes = []
+    for name, known in _categories(model).items():
+        column = X[name] if name in X.column_names else None
+        if column is None or kind_of(column) not in (TEXT, BOOLEAN):
+            continue
+        new = pc.invert(pc.is_in(column, pa.array(known.tolist(), column.type)))
+        new = column.filter(pc.and_(new, pc.is_valid(column)))
+        if len(new):
+            values = listed(map(repr, new.unique().to_pylist()), 3)
+            count = "1 value" if len(new) == 1 else f"{len(new):,} values"
+            notes.append(f"{count} of {name!r} never learned ({values}): the column says nothing there")
+    return notes
+
+
+def _categories(model: Any) -> dict[str, Array]:
+    """The categories that a model has learned, by column."""
+    features = getattr(getattr(model, "statistics_", None), "domain", None)
+    parts = getattr(getattr(features, "features", None), "parts", {})
+    found: dict[str, Array] = {}
+    for block, part in parts.items():
+        if block.startswith("category"):
+            found |= dict(zip(part.names.tolist(), part.categories, strict=True))
+    return found

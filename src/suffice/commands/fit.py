@@ -1,0 +1,162 @@
+"""`suffice fit`: learn a model from a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import clone
+
+from suffice._notice import PoorFitWarning
+from suffice._vector import Array
+from suffice.commands import _options as options
+from suffice.commands._choose import Choice, choose
+from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
+from suffice.commands._rows import labels_of, rows_for
+from suffice.commands._say import counted, grid, note, noting, say, show, working
+from suffice.commands._store import About, Stored, keep, load
+from suffice.report.console import check_writable
+from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, labelled, listed, read
+
+EXAMPLES = (
+    "suffice fit train.csv --target label --out m.suffice",
+    "suffice fit train.parquet --target income -m auto --max-time 30 -o m.suffice",
+    "suffice fit north.csv --like south.suffice --out north.suffice",
+)
+
+
+def fit(
+    table: options.TableFile,
+    out: options.Out,
+    target: options.Target = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help=f"One of {', '.join(MODELS)}; or auto, which compares them.")
+    ] = "tabular",
+    like: Annotated[
+        Path | None, typer.Option("--like", help="A model to learn in the same way, so that the two can be merged.")
+    ] = None,
+    max_time: Annotated[float, typer.Option("--max-time", min=0, help="Seconds that auto may compare for.")] = 60.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of trees and of folds.")] = 0,
+    force: options.Force = False,
+    na: options.Na = None,
+    decimal: options.Decimal = None,
+    separator: options.Separator = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+) -> None:
+    """Learn a model from a table, and write it to a file.
+
+    Numbers, dates, text and missing values are taken as they are. The default model, tabular, suits most tables;
+    additive and nb can be read. With auto, all that suit the table are compared by cross-validation, and the one of
+    least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
+    better than always saying the most frequent class.
+    """
+    new_file(out, force)
+    how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
+    with noting() as caught:
+        if like is not None:
+            stored = _fit_like(load(like), table, target, how)
+        else:
+            if model != AUTO:
+                kind_named(model)
+            with working(f"reading {table}"):
+                sheet, target = _labelled(table, target, how)
+            stored = _fit(sheet, target, model, how, seed, max_time)
+    keep(stored, out)
+    say(f"model: {out}")
+    if any(issubclass(one.category, PoorFitWarning) for one in caught):
+        raise typer.Exit(1)
+
+
+def new_file(out: Path, force: bool) -> None:
+    """Refuse to replace a model, which may be the only copy of its sums."""
+    check_writable(out)
+    if out.exists() and not force:
+        raise TableError(f"there is a file {out} already: choose another --out, or say --force to replace it")
+
+
+def _labelled(path: str, target: str | None, how: Reading) -> tuple[Sheet, str]:
+    if target is not None and target in how.drop:
+        raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
+    sheet = read(path, how)
+    target = check_target(sheet, target)
+    return classes(labelled(sheet, target), target), target
+
+
+def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, max_time: float) -> Stored:
+    """Learn a model of a name, or of that which does best."""
+    y = labels_of(sheet.table[target])
+    if name == AUTO:
+        name = _chosen(columns_for(MODELS["tabular"], sheet, target), target, y, how, seed, max_time)
+    there = sheet.table.column_names
+    sheet = columns_for(MODELS[name], sheet, target)
+    note(sheet.notes)
+    columns = given_columns(how.categorical, sheet)
+    estimator = MODELS[name].make(columns, seed)
+    _learn(estimator, sheet.table.drop_columns([target]), y)
+    ignored = [*how.drop, *(column for column in there if column not in sheet.table.column_names)]
+    about = About(target, kinds_of(sheet, target), ignored, list(how.na), how.decimal, name)
+    return _described(Stored(estimator, about), sheet.path, len(y))
+
+
+def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Stored:
+    """Learn what another model has learned, of other rows: the same kind, settings, and trees or pairs."""
+    about = replace(first.about, target=target or first.about.target, history=[])
+    if how.categorical:
+        raise TableError("--like reads columns as its model does: leave --categorical out")
+    rows = rows_for(replace(first, about=about), path, how, learn=True)
+    note(rows.notes)
+    estimator = clone(first.model)
+    if hasattr(first.model, "encoder_"):
+        estimator.set_params(encoder=first.model.encoder_)
+    labels = np.asarray(rows.y)
+    _learn(estimator, rows.X, labels)
+    return _described(Stored(estimator, about), path, len(labels))
+
+
+def _learn(estimator: Any, X: Any, y: Array) -> None:
+    with working(f"learning from {counted(len(y), 'row')}"):
+        estimator.fit(X, y)
+
+
+def _described(stored: Stored, path: str, n: int) -> Stored:
+    """Say what was learned, and write it into the history of the model."""
+    columns = getattr(stored.model, "columns_", {})
+    silent = [f"{name!r} ({one.note})" for name, one in columns.items() if one.note.startswith("left out")]
+    if silent:
+        note([f"columns that say nothing: {listed(silent, 6)}"])
+    kinds = list(stored.about.columns.values())
+    parts = ", ".join(f"{kinds.count(kind)} of {PLURAL[kind]}" for kind in dict.fromkeys(kinds))
+    learned = f"{counted(n, 'row')}, {counted(len(kinds), 'column')} ({parts})"
+    say(f"{type(stored.model).__name__}: {learned}, {len(stored.model.classes_)} classes")
+    return replace(stored, about=stored.about.then(f"fit on {Path(path).name}: {counted(n, 'row')}"))
+
+
+def _chosen(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, max_time: float) -> str:
+    """The model that does best, with the table that says so."""
+    X = sheet.table.drop_columns([target])
+    with working("comparing models") as step:
+        choice = choose(X, y, given_columns(how.categorical, sheet), seed, max_time, step)
+    if choice.best is None:
+        why = "; ".join(f"{trial.name}: {trial.why}" for trial in choice.trials)
+        note([f"no model could be compared, so that tabular is taken ({why})"])
+        return "tabular"
+    _show(choice)
+    return choice.best
+
+
+def _show(choice: Choice) -> None:
+    rows = []
+    for trial in choice.trials:
+        if trial.why:
+            continue
+        mean = trial.mean(choice.folds)
+        mark = "chosen" if trial.name == choice.best else ""
+        numbers = (f"{mean.error:.2%}", f"{mean.log_loss:.4f}", f"{mean.seconds:.2f}")
+        rows.append((trial.name, MODELS[trial.name].words, *numbers, mark))
+    show(grid(("model", "what it is", "rows wrong", "log loss", "seconds", ""), rows, left=2))
+    say(f"{counted(choice.folds, 'fold')} of {counted(choice.rows, 'row')}")
+    note(f"{trial.name} was not compared: {trial.why}" for trial in choice.trials if trial.why)

@@ -1,0 +1,63 @@
+"""`suffice merge`: one model of what several have learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from suffice.commands import _options as options
+from suffice.commands._say import counted, note_stale, noting, say, working
+from suffice.commands._store import Stored, keep, load
+from suffice.commands.fit import new_file
+from suffice.tables import TableError
+
+EXAMPLES = (
+    "suffice fit south.csv --target label -o south.suffice",
+    "suffice fit north.csv --like south.suffice -o north.suffice",
+    "suffice merge south.suffice north.suffice -o both.suffice",
+)
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Two or more model files.")],
+    out: options.Out,
+    force: options.Force = False,
+) -> None:
+    """Make one model of several, as if it had learned all their rows.
+
+    They must be of one kind with the same settings and columns. A tabular or additive model has trees or pairs of its
+    own: fit the others with --like the first, so that they share them.
+    """
+    if len(models) < 2:
+        raise TableError("merge takes two models or more")
+    new_file(out, force)
+    paths = list(dict.fromkeys(path.resolve() for path in models))
+    if len(paths) < len(models):
+        raise TableError("a model is given twice: its rows would count twice")
+    with noting(), working(f"merging {counted(len(models), 'model')}"):
+        first, *others = [load(path) for path in models]
+        both = first
+        for path, other in zip(models[1:], others, strict=True):
+            both = _merged(both, other, f"{models[0]} and {path}")
+    note_stale(both.model)  # which takes parameters from the sums, so that they are saved
+    history = [f"merged ({'; '.join(one.about.history) or 'saved in Python'})" for one in (first, *others)]
+    keep(replace(both, about=replace(both.about, history=history)), out)
+    say(f"{type(both.model).__name__} of {counted(int(both.model.class_count_.sum()), 'row')}")
+    say(f"model: {out}")
+
+
+def _merged(a: Stored, b: Stored, who: str) -> Stored:
+    """What both have learned; TableError if they do not fit."""
+    if (a.about.target or b.about.target) != (b.about.target or a.about.target):
+        raise TableError(f"{who} have different targets: {a.about.target!r} and {b.about.target!r}")
+    if list(a.about.columns) != list(b.about.columns):
+        differ = sorted(set(a.about.columns) ^ set(b.about.columns))
+        what = f"only one has {differ[:5]}" if differ else "they stand in another order"
+        raise TableError(f"{who} have different columns: {what}. Fit the second with --like the first")
+    try:
+        return replace(a, model=a.model + b.model)
+    except (ValueError, TypeError) as error:
+        raise TableError(f"{who} cannot be merged: {error}. A model fitted with --like the other can") from error

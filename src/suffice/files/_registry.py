@@ -1,0 +1,87 @@
+"""Which classes may be in a model file, and what they are called there."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from suffice.models import rules
+
+Function: TypeAlias = Callable[..., Any]
+
+APART = (
+    "cli",
+    "commands",
+    "compare",
+    "data",
+    "files",
+    "plotting",
+    "report",
+    "tables",
+    "testing",
+)  # whose values are no part of a model
+LATER = ("suffice.features",)  # which `import suffice` leaves out
+FUNCTIONS: dict[str, Function] = {
+    f"models.{f.__name__}": f
+    for f in (
+        rules.fisher,
+        rules.scatter,
+        rules.minimax,
+        rules.quasi_bayes,
+        rules.minimum_error,
+        rules.linear_bayes,
+    )
+}
+
+
+def class_name(cls: type) -> str:
+    """What a class of the library is called in a file: by its package, so that it may move within that.
+
+    >>> from suffice.models import Moments
+    >>> class_name(Moments)
+    'models.Moments'
+    """
+    package = cls.__module__.split(".")[1]
+    return cls.__name__ if package.startswith("_") else f"{package}.{cls.__name__}"
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Whether a class is a tuple with named fields."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def _storable(cls: type) -> bool:
+    kind = is_dataclass(cls) or is_named_tuple(cls) or issubclass(cls, BaseEstimator)
+    return kind and not inspect.isabstract(cls)
+
+
+def _own() -> Iterator[type]:
+    """The classes that the modules of the library define, of those modules that are imported."""
+    for name, module in list(sys.modules.items()):
+        parts = name.split(".")
+        if parts[0] == "suffice" and len(parts) > 1 and parts[1] not in APART:
+            yield from (c for c in vars(module).values() if isinstance(c, type) and c.__module__ == name)
+
+
+def classes(everything: bool = False) -> dict[str, type]:
+    """By its name in a file, each class of values and estimators; nothing else is ever made from a file.
+
+    What is not imported yet is left out, unless `everything` is asked for: no name in a file imports anything else.
+    """
+    for name in LATER if everything else ():
+        import_module(name)
+    return {"sklearn.Pipeline": Pipeline} | {class_name(c): c for c in _own() if _storable(c)}
+
+
+def warning_classes() -> dict[str, type[Warning]]:
+    """By its name in a file, each kind of warning that a fit may have kept."""
+    own = {class_name(c): c for c in _own() if issubclass(c, Warning)}
+    return {"UserWarning": UserWarning, "ConvergenceWarning": ConvergenceWarning} | own

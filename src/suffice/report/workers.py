@@ -1,0 +1,169 @@
+"""Processes that do one task at a time and can be ended in the middle of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any, Self
+
+Opened = Callable[[Any], Any]  # does a task
+FAILED, READY, NEVER = "failed", "ready", float("inf")
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A process, the line to it, what it does, for how long, and until when, which is known once it is ready."""
+
+    process: Any
+    line: Connection
+    ready: bool = False
+    task: Any = None
+    seconds: float = 0.0
+    until: float = NEVER
+
+    def start(self) -> None:
+        """The time of the task begins."""
+        self.until = time.monotonic() + self.seconds
+
+
+@dataclass(eq=False)
+class Workers:
+    """So many processes, each of which opens what it needs once and then does tasks.
+
+    Processes come from a server that runs no threads (`warm_up`), so that they share none with this one.
+    A task that takes longer than it may is ended with its process, and another process takes that place. When this
+    process ends, in whatever way, so do they.
+
+    Parameters
+    ----------
+    count : int
+        Processes.
+    opening : callable that can be pickled, without arguments
+        What a process calls first: it returns the function that does a task.
+    """
+
+    count: int
+    opening: Callable[[], Opened]
+    _crew: list[_Worker] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._crew:
+            _end(worker)
+        self._crew.clear()
+
+    @property
+    def busy(self) -> int:
+        """How many of them have something to do."""
+        return sum(worker.task is not None for worker in self._crew)
+
+    @property
+    def free(self) -> int:
+        """How many tasks can be started."""
+        return self.count - self.busy
+
+    def start(self, task: Any, seconds: float) -> None:
+        """Begin a task, which has so many seconds."""
+        worker = next((one for one in self._crew if one.task is None), None)
+        if worker is None:
+            worker = self._hire()
+        worker.task, worker.seconds = task, seconds
+        if worker.ready:
+            worker.start()
+        worker.line.send(task)
+
+    def wait(self, seconds: float) -> list[tuple[Any, Any]]:
+        """The tasks that come to an end within that time, with their results; None where one took too long."""
+        working = [worker for worker in self._crew if worker.task is not None]
+        first = min([worker.until for worker in working], default=NEVER) - time.monotonic()
+        ready = wait([worker.line for worker in working], max(0.0, min(seconds, first))) if working else []
+        heard = [self._hear(worker) for worker in working if worker.line in ready]
+        late = [worker for worker in working if worker.task is not None and time.monotonic() >= worker.until]
+        return [one for one in heard if one is not None] + [self._dismiss(worker, None) for worker in late]
+
+    def drop(self) -> list[tuple[Any, Any]]:
+        """End what is not done; the tasks, without results."""
+        return [self._dismiss(worker, None) for worker in list(self._crew) if worker.task is not None]
+
+    def _hire(self) -> _Worker:
+        here, there = multiprocessing.Pipe()
+        process = context().Process(target=_serve, args=(there, self.opening), daemon=True)
+        process.start()
+        there.close()
+        self._crew.append(_Worker(process, here))
+        return self._crew[-1]
+
+    def _hear(self, worker: _Worker) -> tuple[Any, Any] | None:
+        """The task and its result; None where a process only says that it can begin."""
+        try:
+            said = worker.line.recv()
+        except (EOFError, OSError):
+            worker.process.join(1)
+            return self._dismiss(worker, {FAILED: f"its process ended by itself ({_how(worker.process.exitcode)})"})
+        if not worker.ready:
+            worker.ready = True
+            worker.start()
+            return None
+        task, worker.task, worker.until = worker.task, None, NEVER
+        return task, said
+
+    def _dismiss(self, worker: _Worker, result: Any) -> tuple[Any, Any]:
+        self._crew.remove(worker)
+        _end(worker)
+        return worker.task, result
+
+
+def context() -> Any:
+    """How processes are started: by a server without threads where there can be one."""
+    ways = multiprocessing.get_all_start_methods()
+    return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
+
+
+def warm_up(preload: Iterable[str]) -> None:
+    """Let the server of processes import these modules while this process does something else."""
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        from multiprocessing import forkserver
+
+        context().set_forkserver_preload(list(preload))
+        forkserver.ensure_running()
+
+
+def _end(worker: _Worker) -> None:
+    worker.line.close()
+    worker.process.kill()
+    worker.process.join()
+
+
+def _how(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"code {code}"
+    return f"{signal.Signals(-code).name}: perhaps there was not enough memory"
+
+
+def _serve(line: Connection, opening: Callable[[], Opened]) -> None:
+    """What a process does: open once, then one task after another, until nobody listens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    work = opening()
+    line.send(READY)
+    while True:
+        try:
+            task = line.recv()
+            line.send(work(task))
+        except (EOFError, BrokenPipeError):
+            return
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)

@@ -1,0 +1,91 @@
+"""What is said of tables: errors, notes, and how a file is to be read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan")  # unless told otherwise
+
+
+class TableError(ValueError):
+    """A table cannot be used as it is; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read.
+
+    Parameters
+    ----------
+    na : tuple of str
+        Texts that mean that a value is missing, besides the usual ones (`MISSING`).
+    decimal : {".", ","} or None
+        The decimal point; None: a point, or a comma where all of a column's values have one.
+    separator : str or None
+        What stands between the values of a line; None: what the first line has most of.
+    categorical : tuple of str
+        Columns to be read as text, whatever they look like.
+    drop : tuple of str
+        Columns to be left out.
+    """
+
+    na: tuple[str, ...] = ()
+    decimal: str | None = None
+    separator: str | None = None
+    categorical: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise TableError(f"the decimal point is '.' or ',', got {self.decimal!r}")
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise TableError(f"the separator is one character such as ',' ';' or a tab, got {self.separator!r}")
+        if self.separator is not None and self.separator == self.decimal:
+            raise TableError(f"{self.separator!r} cannot be both the separator and the decimal point")
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """All texts that mean that a value is missing."""
+        return (*MISSING, *self.na)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table that was read: its file, its columns, and a sentence for everything that had to be decided.
+
+    Where columns are read as a model has learned them, `found` has them as they are in the file.
+    """
+
+    path: str
+    table: pa.Table
+    notes: tuple[str, ...] = ()
+    found: pa.Table | None = None
+
+
+def nearest(name: str, names: Iterable[object]) -> str:
+    """A guess at what was meant, as a sentence, or nothing.
+
+    >>> nearest("lable", ["label", "age"])
+    " Did you mean 'label'?"
+    """
+    lower = {str(known).lower(): str(known) for known in names}
+    near = difflib.get_close_matches(name.strip().lower(), lower, 1)
+    return f" Did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def listed(names: Iterable[object], most: int = 12) -> str:
+    """Names with commas, of many only the first."""
+    words = [str(name) for name in names]
+    return ", ".join(words[:most]) + (f", ... ({len(words)} in all)" if len(words) > most else "")
+
+
+def check_columns(table: pa.Table, names: Iterable[str]) -> None:
+    """TableError unless a table has columns of these names."""
+    for name in names:
+        if name not in table.column_names:
+            known = table.column_names
+            raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {listed(known)}")

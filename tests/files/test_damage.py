@@ -1,0 +1,206 @@
+"""Files that were damaged, or made to do harm: a sentence, and nothing else."""
+
+import io
+import json
+import random
+import stat
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.lib import format as npy
+
+import suffice
+from suffice import ModelFileError
+from suffice.files import _archive
+from tests.files import fuzz
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Good files by name, each with rows; and where to put bad ones."""
+    path, out = tmp_path_factory.mktemp("files") / "m.suffice", {}
+    for name, (model, X, y) in fuzz.originals().items():
+        suffice.save(model, path)
+        out[name] = path.read_bytes(), X, y
+    return path, out
+
+
+@pytest.fixture
+def plain(files):
+    """The document of a good file and its other members."""
+    members = dict(fuzz.unpacked(files[1]["gaussian-nb-own"][0]))
+    return json.loads(members.pop("model.json")), members
+
+
+def refused(path, data, words):
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match=words):
+        suffice.load(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32))
+def test_changed_files_are_refused_or_hold_a_model(files, seed):
+    path, good = files
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    data, X, y = good[rng.choice(list(good))]
+    new, fits = fuzz.changed(data, rng)
+    path.write_bytes(new)
+    came = fuzz.verdict(path, X, y)
+    assert fits or new == data or came == "refused", "an altered byte was not noticed"
+
+
+def test_every_altered_byte_is_noticed(files):
+    path, good = files
+    data = good["poisson"][0]
+    for at in range(0, len(data), 7):
+        new = bytearray(data)
+        new[at] ^= 0x10
+        refused(path, bytes(new), "altered or damaged|no model file")
+    for size in range(0, len(data), 97):
+        refused(path, data[:size], "no model file, or its end is missing")
+
+
+def with_document(plain, **changes):
+    document, members = plain
+    return fuzz.packed([("model.json", json.dumps(document | changes)), *members.items()])
+
+
+def test_versions(files, plain):
+    path, _ = files
+    refused(path, with_document(plain, format=[1, 9], library="9.1"), r"format 1\.9, written by suffice 9\.1.*update")
+    refused(path, with_document(plain, format=[2, 0]), "update suffice")
+    refused(path, with_document(plain, format=[0, 3]), "no longer reads")
+    refused(path, with_document(plain, format="1.0"), "format has no number")
+    path.write_bytes(with_document(plain, library="99.0.0"))
+    with pytest.warns(UserWarning, match=r"written by suffice 99\.0\.0, which is newer") as caught:
+        suffice.load(path)
+    assert caught[0].filename == __file__
+    path.write_bytes(with_document(plain, library="0.1.0"))
+    suffice.load(path)
+
+
+def node(document, name):
+    return next(one for one in document["objects"] if one["is"] == name)
+
+
+def test_values_that_no_model_has(files, plain):
+    path, (document, members) = files[0], plain
+    text = json.dumps(document)
+    for old, new, words in [
+        ('"library"', '"format": [1, 0], "library"', "a key twice"),
+        ('"arrays": ', '"arrays": 1', "not that of a model"),
+        ('"is": "models.Moments"', '"is": "subprocess.Popen"', "'subprocess.Popen', which this version does not know"),
+        ('"is": "models.Moments"', '"is": "cli.app"', "which this version does not know"),
+        ('"n_features_in_": 3', '"n_features_in_": 4', "names|shape|features"),
+        ('"n_features_in_": 3', '"n_features_in_": ' + "9" * 5000, "beyond 64 bits"),
+        ('"n_features_in_": 3', '"n_features_in_": "3"', "n_features_in_ of a .* is str"),
+        ('"n_features_in_": 3', '"evil": 3', r"\['evil'\], which are unknown"),
+        ('"converged": true', '"converged": NaN', "NaN, which is no number"),
+        ('"converged": true', '"converged": ' + "[" * 900 + "]" * 900, "deep|fit together"),
+        ('"converged": true', '"converged": ' + "[" * 10**5 + "]" * 10**5, "RecursionError"),
+        ('"converged": true', '"converged": {"function": "os.system"}', "fit together"),
+        ('"converged": true', '"converged": {"object": 999999}', "object 999999, which is not there"),
+        ('"converged": true', '"converged": {"pickle": "x"}', "unknown kind"),
+        ('"n_iter": 1', '"n_iter": {"scalar": ["|O", "00"]}', "fit together|type object"),
+        ('"width": 3', '"width": -1', "below 0|names"),
+        ('"width": 3', '"width": 2', "shape|names"),
+    ]:
+        assert old in text, old
+        refused(path, fuzz.packed([("model.json", text.replace(old, new)), *members.items()]), words)
+    made = with_document(plain, model={"object": 0})
+    refused(path, made, "holds no estimator")
+
+
+def as_npy(array):
+    out = io.BytesIO()
+    npy.write_array(out, np.asarray(array), allow_pickle=True)
+    return out.getvalue()
+
+
+def test_arrays_that_no_model_has(files, plain):
+    path, (document, members) = files[0], plain
+    at = f"arrays/{node(document, 'models.Moments')['fields']['first']['array']}.npy"
+    huge = io.BytesIO()
+    npy.write_array_header_1_0(huge, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
+    for new, words in [
+        (as_npy(np.array([[1, "x", None]], dtype=object)), "type object, which no model has"),
+        (as_npy(np.zeros((3, 4))), r"first of a Moments has the shape \(3, 4\), not \(k d\)"),
+        (as_npy(np.zeros((3, 3), dtype=np.float32)), "values of the type float32"),
+        (as_npy(np.full((3, 3), np.nan)), "first of a Moments has NaN in it, or what is not finite"),
+        (as_npy(np.full((3, 3), np.inf)), "what is not finite"),
+        (as_npy(np.zeros((3, 3), dtype=">f8")), "another order"),
+        (as_npy(np.zeros((3, 3), dtype=[("a", "f8")])), "which no model has"),
+        (huge.getvalue(), r"the shape \(100000000000000,\), but it has 0 bytes"),
+        (b"", "fit together"),
+        (as_npy(np.zeros((3, 3)))[:-1], "but it has 71 bytes"),
+    ]:
+        data = fuzz.packed([("model.json", json.dumps(document)), *(members | {at: new}).items()])
+        refused(path, data, words)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_archives_that_no_model_has(files, plain, monkeypatch):
+    path, (document, members) = files[0], plain
+    good = [("model.json", json.dumps(document)), *members.items()]
+    for name in ("../x", "/etc/passwd", "arrays/../x.npy", "arrays/01.npy", "C:\\x", "arrays/", "model.json\0.npy"):
+        refused(path, fuzz.packed([*good, (name, b"")]), "which no model file has|no member twice|is no file")
+    refused(path, fuzz.packed([*good, good[1]]), "no member twice")
+    refused(path, fuzz.packed(good[1:]), "one model.json")
+    link = zipfile.ZipInfo("arrays/99.npy")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    refused(path, fuzz.packed([*good, (link, b"/etc/passwd")]), "is no file")
+    packed = zipfile.ZipInfo("arrays/99.npy")
+    packed.compress_type = zipfile.ZIP_LZMA
+    refused(path, fuzz.packed([*good, (packed, b"x")]), "packed in an unknown way")
+    monkeypatch.setattr(_archive, "ROOM", 1 << 20)
+    refused(path, fuzz.packed([*good, ("arrays/99.npy", bytes(1 << 24))]), "unpacks to far more")
+    monkeypatch.setattr(_archive, "TEXT_ROOM", 1 << 16)
+    refused(path, fuzz.packed([("model.json", b" " * (1 << 18)), *good[1:]]), "unpacks to far more")
+
+
+def test_a_member_that_lies_about_its_size(files, plain):
+    """The archive's list says little, the member holds much."""
+    path, (document, members) = files[0], plain
+    big = as_npy(np.zeros(1 << 16))
+    data = fuzz.packed([("model.json", json.dumps(document)), *members.items(), ("arrays/99.npy", big)])
+    said = len(big).to_bytes(4, "little")
+    new = data.replace(said, (100).to_bytes(4, "little"))
+    assert new != data
+    refused(path, fuzz.seal(new), "fit together|not the size")
+
+
+def test_a_model_of_zeros_is_no_bomb(tmp_path, monkeypatch):
+    """What compresses too well is stored as it is."""
+    monkeypatch.setattr(_archive, "ROOM", 1 << 10)
+    monkeypatch.setattr(_archive, "TIMES", 2)
+    X = np.zeros((4, 3000))
+    X[:2] = 1.0
+    model = suffice.MultinomialNB().fit(X, [0, 0, 1, 1])
+    model.save(tmp_path / "m")
+    assert zipfile.ZipFile(tmp_path / "m").infolist()[0].compress_type == zipfile.ZIP_STORED
+    assert suffice.load(tmp_path / "m").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        suffice.load(tmp_path / "none")
+    with pytest.raises(ModelFileError, match="it is a folder"):
+        suffice.load(tmp_path)
+    for content in (b"", b"PK\x03\x04", b"\x80\x04K\x01.", b"x" * 1000):
+        (tmp_path / "m").write_bytes(content)
+        with pytest.raises(ModelFileError, match="no model file"):
+            suffice.load(str(tmp_path / "m"))
+
+
+def test_nothing_is_imported(files, plain):
+    """A name in a file is looked up among what is there."""
+    path, (document, members) = files[0], plain
+    text = json.dumps(document).replace("models.Moments", "antigravity.Moments")
+    refused(path, fuzz.packed([("model.json", text), *members.items()]), "does not know")
+    assert "antigravity" not in sys.modules

@@ -1,0 +1,106 @@
+"""What is exported to scikit-learn has the same probabilities."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import suffice
+from suffice import (
+    BernoulliNB,
+    CategoricalNB,
+    FisherDiscriminant,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MinimaxProbabilityMachine,
+    MultinomialNB,
+    QuadraticDiscriminantAnalysis,
+)
+from suffice.learners import ClosedForm, RiskCalibration
+from tests.zoo import ZOO, every
+
+HAVE = ("categorical", "gaussian-nb", "tied-nb", "qda", "rda", "lda", "logistic", "multinomial", "bernoulli")
+NOT = ("categorical-ml", "multinomial-ml", "bernoulli-ml", "logistic-ovo", "logistic-ovr", "logistic-newton-ovr")
+
+
+@pytest.mark.filterwarnings("ignore")
+@every(lambda entry: entry.name.startswith(HAVE) and entry.name not in NOT)
+def test_the_same_probabilities(entry):
+    X, y = entry.draw(0)
+    new, _ = entry.draw(1)
+    own = entry.estimator().fit(X, y)
+    made = own.to_sklearn()
+    assert type(made).__module__.startswith("sklearn.")
+    for rows in (X, new):
+        np.testing.assert_allclose(made.predict_proba(rows), own.predict_proba(rows), rtol=0, atol=1e-9)
+        assert (made.predict(rows) == own.predict(rows)).mean() == 1.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model",
+    [
+        FisherDiscriminant(),
+        MinimaxProbabilityMachine(class_prior="uniform"),
+        LogisticRegression(multi_class="ovo"),
+        LinearDiscriminantAnalysis(learner=RiskCalibration(0.1, 4)),
+        GaussianNB(class_prior=[0.3, 0.7]),
+    ],
+    ids=str,
+)
+def test_two_classes_by_name_far_from_the_origin(model):
+    X, y = next(entry for entry in ZOO if entry.name == "qda").draw(3, k=2)
+    frame, y = pd.DataFrame(X + 50.0, columns=["a", "b", "c"]), np.array(["no", "yes"])[y]
+    own = clone(model).fit(frame, y)
+    made = own.to_sklearn()
+    np.testing.assert_allclose(made.predict_proba(frame), own.predict_proba(frame), rtol=0, atol=1e-9)
+    assert list(made.predict(frame)) == list(own.predict(frame))
+    assert list(made.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_categories_that_are_missing_unknown_or_numbers():
+    X = pd.DataFrame({"a": ["u", "v", None, "u"], "b": ["x", "x", "y", "z"]})
+    new = pd.DataFrame({"a": ["u", None, "other", "v"], "b": ["y", "x", None, "x"]})
+    own = CategoricalNB().fit(X, [0, 1, 1, 0])
+    made = own.to_sklearn()
+    np.testing.assert_allclose(made.predict_proba(new), own.predict_proba(new), rtol=0, atol=1e-12)
+    assert list(made.feature_names_in_) == ["a", "b"]
+    whole = np.array([[3, 10], [5, 20], [3, 20], [7, 10]])
+    own = CategoricalNB().fit(whole, [0, 1, 1, 0])
+    rows = np.array([[7, 20], [3, 99]])
+    np.testing.assert_allclose(own.to_sklearn().predict_proba(rows), own.predict_proba(rows), rtol=0, atol=1e-12)
+
+
+NUMBERS = np.array([[0.0, 1.0], [0.0, 2.0], [7.0, 3.0], [9.0, 5.0], [4.0, 1.0], [5.0, 2.0]])
+THREE, TWO = [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "y", "words"),
+    [
+        (suffice.PoissonNB(), TWO, "PoissonNB has no equal in scikit-learn: GaussianNB"),
+        (LogisticRegression(learner=ClosedForm(), multi_class="ovr"), THREE, "under multi_class='ovr'"),
+        (FisherDiscriminant(), THREE, "more than two classes"),
+        (FisherDiscriminant(costs=[[0, 1], [5, 0]]), TWO, "it has costs"),
+        (MultinomialNB(prior=None), THREE, "has probabilities of 0"),
+        (BernoulliNB(binarize=0.5, prior=None), TWO, "has a feature that every row|probabilities of 0"),
+        (CategoricalNB(prior=None), TWO, "has probabilities of 0"),
+    ],
+    ids=str,
+)
+def test_what_has_no_equal_is_refused(model, y, words):
+    own = clone(model).fit(NUMBERS, y)
+    with pytest.raises((TypeError, ValueError), match=words):
+        own.to_sklearn()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_that_does_not_vary():
+    X = np.column_stack([NUMBERS, np.full(6, 3.0)])
+    for model in (GaussianNB(), QuadraticDiscriminantAnalysis()):
+        with pytest.raises(ValueError, match="a column that does not vary"):
+            model.fit(X, TWO).to_sklearn()
+    own = LinearDiscriminantAnalysis().fit(X, TWO)
+    np.testing.assert_allclose(own.to_sklearn().predict_proba(X), own.predict_proba(X), rtol=0, atol=1e-9)

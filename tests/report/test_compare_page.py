@@ -1,0 +1,153 @@
+"""The page of a comparison: its order, one number for one name, one colour for one method, and code that repeats it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from statsmodels.stats.proportion import proportion_confint
+
+from suffice.report import page
+from suffice.report.compare_facts import Asked, program
+from suffice.report.compare_page import colours_of, compare_page
+from suffice.report.contest import Contest, Findings
+from suffice.report.measures import calibration_error
+from suffice.report.methods import CHANCE, METHODS
+from suffice.report.own import read_table
+from suffice.report.page._dots import Spot, frontier
+from suffice.report.page._reliability import wilson
+from suffice.report.verdict import Comparison
+from tests.report.test_page import Reader
+
+KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "TabularClassifier")
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    rng = np.random.default_rng(1)
+    y = np.repeat(["good", "bad"], [70, 50])
+    frame = pd.DataFrame({"size": rng.normal(size=120) + (y == "bad"), "holes": rng.normal(size=120)})
+    frame["colour"] = np.where(rng.random(120) < 0.3, "red", np.where(y == "bad", "green", "blue"))
+    frame.loc[::7, "holes"] = np.nan
+    frame.loc[::11, "colour"] = None
+    frame["label <b>"] = y
+    path = tmp_path_factory.mktemp("tables") / "mixed.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def measured(mixed):
+    contest = Contest(read_table(str(mixed), "label <b>"), (CHANCE, *KINDS), 3, 0, 300.0)
+    found = contest.run(1, winner=lambda found: Comparison.of(found).best.method)
+    return contest, found, Comparison.of(found)
+
+
+@pytest.fixture(scope="module")
+def html(measured):
+    contest, found, comparison = measured
+    return compare_page(comparison, found, contest, Asked("label <b>", None, "suffice compare mixed.csv"))
+
+
+def test_the_parts_stand_in_their_order(html):
+    read = Reader(html)
+    titles = re.findall(r"<h2>(.*?)</h2>", html)
+    assert [title.partition(",")[0] for title in titles] == [
+        "How the methods differ",
+        "Errors and times",
+        "The winner",
+        "Are the probabilities right?",
+        "Learning",
+        "The table",
+        "How it was done",
+    ]
+    assert html.index("verdict") < html.index("How the methods differ")
+    for part in ("ROC curve", "What it takes for what", "Columns that matter", "The winner as a program"):
+        assert f"<h3>{part}</h3>" in html
+    assert read.elements["script"] == 1
+    assert len(set(read.ids())) == len(read.ids())
+    assert "label &lt;b&gt;" in html
+
+
+def test_one_number_for_one_name(html, measured):
+    comparison = measured[2]
+    for line in comparison.lines[:3]:
+        assert line.calibration_error == calibration_error(comparison.reliability(line.method))
+        assert f"Reliability of {line.method}: calibration error {line.calibration_error:.3f}" in html
+
+
+def test_a_method_keeps_its_colour(html, measured):
+    colours = colours_of(measured[2])
+    for method in KINDS:
+        shades = re.findall(rf'class="track (s-?\w+)" title="{re.escape(method)}:', html)
+        shades += re.findall(rf'class="series dots (s-?\w+)"><title>{re.escape(method)}:', html)
+        shades += re.findall(rf'class="series (s-?\w+)" data-series="\d+"><title>{re.escape(method)}:', html)
+        assert len(shades) >= 3
+        assert set(shades) == {f"s{colours[method]}"}
+
+
+@pytest.mark.parametrize("method", KINDS[:-1])
+def test_the_code_repeats_the_numbers(measured, method, capsys):
+    contest, found, _ = measured
+    code = program(METHODS[method], found, contest, Asked("label <b>"))
+    exec(code, {})  # noqa: S102 - our own
+    errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
+    assert errors == pytest.approx([found.results[method, fold]["error"] for fold in found.done(method)], abs=1e-7)
+
+
+def test_the_code_for_a_sample_of_an_embedded_table(capsys):
+    rows = np.arange(0, 150, 3)
+    read = read_table("iris", None)
+    contest = Contest(read, ("LDA",), 3, 5)
+    code = program(METHODS["LDA"], Findings(contest.methods, contest.folds, 150), contest, Asked(None, 60))
+    space = {}
+    exec(code, space)  # noqa: S102 - our own
+    assert space["X"].shape == (60, 4)
+    assert np.unique(space["y"], return_counts=True)[1].tolist() == [20, 20, 20]
+    assert space["model"].score(load_iris(as_frame=True).data.iloc[rows], load_iris().target_names[rows // 50]) > 0.9
+    assert len(capsys.readouterr().out.strip("[]\n").split()) == 3
+
+
+def test_trees_draw_categories_by_their_text(measured):
+    contest, found, _ = measured
+    said = "# categories are text here and were numbers there: trees that draw them differ a little"
+    assert said in program(METHODS["TabularClassifier"], found, contest, Asked("label <b>"))
+    assert said not in program(METHODS["NaiveBayes"], found, contest, Asked("label <b>"))
+
+
+def test_a_page_of_nothing_and_of_little(measured):
+    contest, found, _ = measured
+    nothing = Findings(found.methods, 3, found.rows, skipped={"LDA": "there was no time"})
+    made = compare_page(Comparison.of(nothing), nothing, contest, Asked())
+    Reader(made)
+    assert "LDA left out: there was no time" in made
+    assert "nothing to compare" in made
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 1), (1, 1), (3, 7), (19, 20), (500, 1000)])
+def test_intervals_of_shares(right, n):
+    assert wilson(right / n, n) == pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-7)
+
+
+def test_the_frontier_is_what_nothing_beats(rng):
+    spots = [Spot(str(i), *rng.integers(1, 9, 2)) for i in range(40)]
+    kept = {spot.name for spot in frontier(spots)}
+    for spot in spots:
+        beaten = any(
+            (other.x <= spot.x and other.y <= spot.y) and (other.x, other.y) != (spot.x, spot.y) for other in spots
+        )
+        assert not (spot.name in kept and beaten)
+        if not beaten:
+            assert any((o.x, o.y) == (spot.x, spot.y) for o in spots if o.name in kept)
+
+
+def test_many_classes_are_shown_by_the_pairs_confused_most():
+    counts = np.diag([10] * 20)
+    counts[3, 7], counts[5, 1] = 9, 4
+    made = page.confusion(counts.tolist(), [f"c{i}" for i in range(20)], "Confusions")
+    assert made.index(">c7<") < made.index(">c1<")
+    assert made.count("<tr") == 1 + 2
+    assert page.confusion([[3, 1], [0, 2]], ["<a>", "b"], "c").count("<td class") == 4

@@ -1,0 +1,163 @@
+"""The course of a comparison: limits hold, what is slow is left out, what fails is said, whatever methods do."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.report.contest import Contest
+from suffice.report.live import left_out, warnings_of
+from suffice.report.methods import CHANCE, METHODS, chosen
+from suffice.report.schedule import affordable, folds_in_time, forecast
+from suffice.report.trial import stratified_order
+from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison
+from tests.report import fakes
+
+
+def run(methods, rows=200, seconds=60.0, walls=None, jobs=1, folds=10, watch=lambda *_: None):
+    opening = partial(fakes.opening, walls or {})
+    return Contest(fakes.table(rows), tuple(methods), folds, 0, seconds, opening).run(jobs, watch)
+
+
+@pytest.fixture(scope="module")
+def ordinary():
+    return run(["LDA", "LDA + RC", "NaiveBayes", "QDA", "kNN", "decision tree", CHANCE])
+
+
+def test_everybody_has_a_first_fold_before_anybody_has_all():
+    counts = []
+    methods = ["LDA", "NaiveBayes", CHANCE]
+    run(methods, watch=lambda found, _: counts.append([len(found.done(method)) for method in methods]), folds=4)
+    assert next(sorted(row) for row in counts if max(row) == 2)[0] >= 1
+    assert counts[-1] == [4, 4, 4]
+
+
+def test_a_fit_that_does_not_end_is_ended_and_leaves_nobody_behind():
+    began = time.monotonic()
+    found = run(["LDA", "SVM", CHANCE], seconds=6.0, jobs=2)
+    assert time.monotonic() - began < 6 + 5
+    assert found.done("LDA") == found.done(CHANCE) == list(range(10))
+    assert found.done("SVM") == []
+    assert "SVM left out: 0 of 10 folds, as" in left_out(found)[0]
+    assert multiprocessing.active_children() == []
+
+
+def test_failures_are_told_whether_by_an_error_or_by_the_end_of_a_process(ordinary):
+    assert ordinary.failures["kNN"] == "ValueError: no neighbours"
+    assert "its process ended by itself (code 3)" in ordinary.failures["decision tree"]
+    assert ordinary.done("LDA") == list(range(10))
+    assert not ordinary.skipped
+
+
+def test_warnings_are_told_once_with_the_number_of_folds(ordinary):
+    assert warnings_of(ordinary) == ["QDA warned in 10 folds: fold 0: beware"]
+
+
+def test_methods_below_chance_or_their_start_are_marked_and_chance_has_its_rank(ordinary):
+    lines = {line.method: line for line in Comparison.of(ordinary).lines}
+    assert list(lines) == ["LDA", "LDA + RC", "NaiveBayes", CHANCE, "QDA"]
+    marks = {method: line.marks for method, line in lines.items() if line.marks}
+    assert marks == {"LDA + RC": (BELOW_START,), "QDA": (BELOW_CHANCE,)}
+
+
+def test_what_would_take_too_long_is_left_out_by_its_trials():
+    found = run(["LDA", "QDA", CHANCE], rows=9000, seconds=60.0, walls={"QDA": fakes.squared})
+    assert found.done("LDA") == list(range(10))
+    assert found.done("QDA") == []
+    rows = found.train(found.folds)
+    assert found.skipped["QDA"] == (
+        f"a fold of {rows:,} rows would take about {(rows / 1000) ** 2:.0f} s, judged by 1,000 and 4,000 rows"
+    )
+    assert "(30.0% of rows wrong after 4,000 rows)" in left_out(found)[0]
+
+
+def test_there_are_fewer_folds_where_time_asks_for_it():
+    found = run(["LDA", "NaiveBayes", CHANCE], rows=9000, seconds=60.0, walls={"LDA": fakes.straight})
+    assert found.folds == 10
+    found = run(["LDA", "NaiveBayes", CHANCE], rows=9000, seconds=30.0, walls={"LDA": fakes.straight})
+    assert found.folds == 5
+    assert found.notes == ["5 folds instead of 10, so that more methods are done in time"]
+    assert len(found.done("LDA")) == 5
+
+
+def test_a_large_table_is_sampled_where_few_methods_would_be_done():
+    walls = dict.fromkeys(["LDA", "NaiveBayes", "QDA"], fakes.straight)
+    found = run(["LDA", "NaiveBayes", "QDA", CHANCE], rows=60_000, seconds=60.0, walls=walls)
+    assert found.rows == 20_000
+    assert "a sample of 20,000 of 60,000 rows, as few methods would be done in time on all of them" in found.notes[0]
+    assert np.unique(found.fold_of, return_counts=True)[1].tolist() == [40_000] + [20_000 // found.folds] * found.folds
+    assert Comparison.of(found).rows == 20_000
+    assert {line.folds for line in Comparison.of(found).lines} == {found.folds}
+
+
+def test_what_was_measured_is_kept_when_the_user_interrupts():
+    def impatient(found, _):
+        if len(found.done("LDA")) == 3:
+            raise KeyboardInterrupt
+
+    found = run(["LDA", CHANCE], watch=impatient)
+    assert found.interrupted
+    assert len(found.done("LDA")) == 3
+    assert multiprocessing.active_children() == []
+
+
+def test_only_methods_on_the_same_folds_are_compared(ordinary):
+    for fold in range(4, 10):
+        del ordinary.results["LDA", fold]
+    comparison = Comparison.of(ordinary)
+    assert comparison.folds == tuple(range(10))
+    assert [line.method for line in comparison.others] == ["LDA"]
+    assert comparison.best.method == "LDA + RC"
+    assert comparison.rows == ordinary.rows
+    assert "LDA has 4 of 10 folds, with 10.0 % of these rows wrong" in " ".join(comparison.verdict())
+    for method, fold in [key for key in ordinary.results if key[1] >= 4]:
+        if method != "QDA":
+            del ordinary.results[method, fold]
+    comparison = Comparison.of(ordinary)  # most have four folds: QDA is judged by these too
+    assert comparison.folds == (0, 1, 2, 3)
+    assert comparison.rows == 80
+    assert {line.folds for line in comparison.lines} == {4}
+    assert not comparison.others
+
+
+def test_intervals_hold_the_differences_and_agree_with_the_test(ordinary):
+    comparison = Comparison.of(ordinary)
+    p, errors = comparison.against_best(), {line.method: line.error for line in comparison.lines}
+    for method, (low, high) in comparison.intervals().items():
+        assert low <= errors[method] - comparison.best.error <= high
+        assert (low > 0) <= (p[method] < 0.05)  # Holm's correction finds what the intervals find, and more
+
+
+@given(st.floats(0.001, 100), st.floats(0.8, 3), st.integers(5000, 10**6))
+def test_a_power_law_is_carried_on(at_thousand, power, rows):
+    times = {size: at_thousand * (size / 1000) ** power for size in (1000, 4000)}
+    assert forecast(times, rows) == pytest.approx(at_thousand * (rows / 1000) ** power, rel=1e-6)
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0.01, 100), max_size=6), st.integers(2, 12), st.floats(0, 500))
+def test_plans_keep_to_the_time(costs, asked, budget):
+    folds = folds_in_time(costs, asked, budget)
+    assert 2 <= folds <= asked
+    assert folds * sum(costs[method] for method in affordable(costs, folds, budget)) <= budget + 1e-9
+
+
+@given(st.lists(st.integers(2, 40), min_size=1, max_size=5), st.integers(0, 3), st.data())
+def test_the_first_rows_of_the_order_have_the_classes_in_their_shares(sizes, seed, data):
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    order = stratified_order(labels, seed)
+    assert sorted(order) == list(range(len(labels)))
+    first = data.draw(st.integers(1, len(labels)))
+    for label, size in enumerate(sizes):
+        assert abs((labels[order[:first]] == label).sum() - first * size / len(labels)) <= len(sizes)
+
+
+def test_methods_are_named_and_explained():
+    assert chosen(("svm", " LDA ")) == (CHANCE, "LDA", "SVM")
+    assert all(method.about and len(method.about) < 75 for method in METHODS.values())
+    assert all(not method.start or method.start in METHODS for method in METHODS.values())
