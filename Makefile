@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
-	bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables bench-tangent \
-	sklearn-tests clean
+	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
+	bench-tangent sklearn-tests clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
@@ -55,6 +55,9 @@ bench-additive: $(VENV)/.bench
 
 bench-calibration: $(VENV)/.test
 	$(BIN)/python -m benchmarks.calibration
+
+bench-carried: $(VENV)/.test
+	$(BIN)/python -m benchmarks.carried $(AT)
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py

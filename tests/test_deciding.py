@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from suffice import (
     AdditiveTables,
     GaussianNB,
+    KernelMPM,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     MinimaxProbabilityMachine,
@@ -99,6 +100,14 @@ def test_tables_decide():
     for kind in (TabularClassifier(n_trees=4, random_state=0), AdditiveTables(pairs=None)):
         got = kind.fit(frame, Y).decide(frame, reject_below=1.0, reject_label=9)
         assert (got == 9).any()
+
+
+def test_a_kernel_decides():
+    model = KernelMPM().fit(X, Y)
+    costs = np.array([[0, 1, 1], [1, 0, 1], [1, 50, 0]])
+    P = model.predict_proba(X)
+    assert_array_equal(model.decide(X, costs), model.classes_[np.argmin(P @ costs, axis=1)])
+    assert_array_equal(model.decide(X, reject_below=0.9, reject_label=-1) == -1, P.max(axis=1) < 0.9)
 
 
 def test_many_classes():

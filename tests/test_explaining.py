@@ -42,7 +42,7 @@ def same_answers(found, log_p, atol=1e-10):
 
 
 def explained(entry):
-    return isinstance(entry.model(), Explained)
+    return isinstance(entry.model().unit, Explained)
 
 
 @pytest.mark.filterwarnings("ignore")  # of how learning went
@@ -52,7 +52,7 @@ def test_contributions_add_up(entry, k):
     X, y = entry.draw(k, k=k)
     model = entry.estimator().fit(X, y)
     if isinstance(entry.model(), Contests) and k > 2:
-        with pytest.raises(ValueError, match="contests of two classes say together is no sum of terms by column"):
+        with pytest.raises(ValueError, match="several contests of two classes say together is no sum"):
             model.contributions(X)
         return
     found = model.contributions(X)
@@ -206,7 +206,7 @@ def test_one_row_reads_well():
     odds = model.decision_function(X[:1])[0]  # of class 1; the row is of class 0
     assert_allclose(sum(row.values()) + found.base[0, 0] - found.base[0, 1], -odds, rtol=1e-10)
     assert_allclose(sum(found.row(0, y=1).values()), -sum(row.values()))
-    assert repr(found).startswith("Contributions of 30 terms to 2 classes, for 1 rows; row 0:\n  class 0 against")
+    assert repr(found).startswith("Contributions of 30 terms to 2 classes, for 1 row; row 0:\n  class 0 against")
     assert "(base)" in repr(found)
     with pytest.raises(ValueError, match="there is no class 7: the classes are"):
         found.row(0, y=7)
@@ -247,5 +247,5 @@ def test_who_cannot_say_so():
     assert str(refusal.value.__cause__).startswith("Unit does not say what each column adds")
     with pytest.raises(TypeError, match="contributions takes rows in memory"):
         GaussianNB().fit(X, y).contributions(Memory(X))
-    with pytest.raises(ValueError, match="what 3 contests of two classes say together"):
+    with pytest.raises(ValueError, match="FisherDiscriminant: what several contests of two classes say together"):
         FisherDiscriminant().fit(X, y).contributions(X)

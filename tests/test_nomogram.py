@@ -18,7 +18,7 @@ from tests.zoo import every
 
 
 def drawn(entry):
-    return isinstance(entry.model(), Drawn)
+    return isinstance(entry.model().unit, Drawn)
 
 
 def columns(X):

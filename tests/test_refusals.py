@@ -23,7 +23,7 @@ from suffice import (
 from suffice.data import Memory
 from suffice.encoders import Numbers
 from suffice.features import FSCL, RBF
-from suffice.learners import ClosedForm, GradientDescent, RiskCalibration
+from suffice.learners import ClosedForm, GradientDescent
 from tests.samples import IRIS
 
 RNG = np.random.default_rng(0)
@@ -177,13 +177,3 @@ def test_missing_labels_are_counted():
 def test_class_probabilities_that_would_have_no_effect_are_refused(learner):
     with pytest.raises(ValueError, match="class_prior has no effect under"):
         LogisticRegression(learner=learner, class_prior=[0.2, 0.3, 0.5]).fit(*IRIS)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_what_cannot_be_added_says_why():
-    model = GaussianNB(learner=RiskCalibration()).fit(*IRIS)
-    assert not hasattr(model, "forget")
-    with pytest.raises(
-        AttributeError, match="what RiskCalibration learns cannot be added to or taken from: use learner"
-    ):
-        model + model

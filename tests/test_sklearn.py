@@ -37,7 +37,7 @@ from suffice import (
     ScatterDiscriminant,
     TabularClassifier,
 )
-from suffice.learners import ClosedForm
+from suffice.learners import ClosedForm, RiskCalibration
 from tests.oracles import Ratio
 
 KINDS = [
@@ -56,6 +56,7 @@ KINDS = [
     partial(DesignedDiscriminant, Ratio()),
     partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
     partial(LinearDiscriminantAnalysis, shrinkage="oas"),
+    partial(GaussianNB, learner=RiskCalibration(0.1, 8, stop=None)),
     partial(TabularClassifier, n_trees=8),
     partial(TabularClassifier, n_trees=8, learner=ClosedForm()),
 ]

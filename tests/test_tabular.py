@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from suffice import ConstantColumnWarning, PoorFitWarning, TabularClassifier
+from suffice import AdditiveTables, ConstantColumnWarning, NaiveBayes, PoorFitWarning, TabularClassifier
 from suffice.data import Memory
 from suffice.learners import StaleWarning
 from tests.strangers.lazy import Lazy
@@ -359,3 +359,37 @@ def test_what_does_not_vary_in_the_first_piece_is_told():
     assert len(told) == 1
     model.partial_fit(X[100:], y[100:])
     TabularClassifier(random_state=0).fit(X[:100], y[:100])  # where all rows are there at once, columns_ tells
+
+
+@pytest.mark.parametrize("kind", [TabularClassifier, AdditiveTables])
+def test_recalibrate_takes_no_rows_that_were_not_learned(kind):
+    X, y = mixed()
+    model = kind().fit(X, y)
+    for rows in (slice(60), slice(None)):
+        with pytest.raises(ValueError, match="recalibrate takes rows that were learned, but"):
+            model.recalibrate(X[rows].assign(b=X["b"][rows] + 100), y[rows])
+    before = model.predict_proba(X)
+    assert_allclose(model.recalibrate(X, y).predict_proba(X), before, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [TabularClassifier, AdditiveTables, NaiveBayes])
+def test_weights_that_are_nothing_beside_the_prior_are_told(kind):
+    X, y = mixed()
+    with pytest.warns(UserWarning, match="sample_weight sums to 1, but the prior counts for"):
+        kind().fit(X, y, sample_weight=np.full(len(X), 1 / len(X)))
+
+
+def test_another_kind_of_values_is_refused_even_where_it_does_not_count():
+    X, y = mixed(k=2)
+    X = X.assign(flag=X["b"] > 0)
+    weights = TabularClassifier(random_state=0).fit(X, y).weights_
+    model = TabularClassifier(random_state=0, weights={**weights, "category": 0.0}).fit(X, y)
+    with pytest.raises(
+        ValueError, match="the values of column 'flag' are strings here and numbers in what was learned"
+    ):
+        model.predict(X.assign(flag=np.where(X["flag"], "yes", "no")))
+
+
+def test_the_smallest_numbers_have_no_normal_density(rng):
+    X, y = rng.normal(size=(240, 2)) * 1e-155, np.arange(240) % 2
+    assert np.isfinite(TabularClassifier(random_state=0).fit(X, y).predict_proba(X)).all()

@@ -147,7 +147,8 @@ def test_calibration_lowers_the_log_loss(kind):
     learner = RiskCalibration(anchor=0)
     plain, calibrated = kind().fit(X, y), kind(learner=learner).fit(X, y)
     assert log_loss(y, calibrated.predict_proba(X)) <= log_loss(y, plain.predict_proba(X))
-    assert not hasattr(kind(learner=learner), "partial_fit")
+    assert not hasattr(calibrated, "loo_log_proba")
+    assert hasattr(calibrated, "recalibrate")
 
 
 @pytest.mark.parametrize(

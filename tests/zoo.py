@@ -78,8 +78,13 @@ class Entry:
 
     @property
     def adds(self):
-        """Whether fits can be added and subtracted."""
-        return hasattr(self.prototype, "partial_fit")
+        """Whether fits can be added and subtracted exactly: all that is learned is a function of the sums."""
+        return hasattr(self.prototype._learner(), "close")
+
+    @property
+    def carries(self):
+        """Whether what is learned from rows is carried along as these come and go."""
+        return hasattr(self.prototype._learner(), "carry") and not self.adds
 
     @property
     def categories(self):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy.special import logsumexp
 
+from suffice._domain import Domain, Encoded
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
 from suffice.models import Density, Model
 
+TIE = 1e-9  # densities that differ by less, as a share, are equal but for rounding
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
 
 
@@ -36,6 +39,49 @@ class JointDensity:
 
     def __call__(self, X: Any) -> Array:
         return self.model.log_joint_density(self.model.encoder(X), self.parameters)
+
+
+@dataclass(frozen=True)
+class LogDensity:
+    """log p(x) (n,) of a resolved density with parameters, for features as they come."""
+
+    joint: JointDensity
+
+    def __call__(self, X: Any) -> Array:
+        return np.asarray(logsumexp(self.joint(X), axis=1))
+
+
+@dataclass(frozen=True)
+class Denser:
+    """The share of some rows that are denser than each of others, (n,); of each only the entries that those have.
+
+    Entries that are missing, or categories never learned, are left out of both, so that densities are of the same
+    columns.
+    """
+
+    joint: JointDensity
+    rows: Encoded
+
+    def __call__(self, X: Any) -> Array:
+        model = self.joint.model
+        X, features = model.encoder(X), cast(Domain, model.domain).features
+        absent = features.absent(X)
+        out, holed = np.empty(len(X)), absent.any(axis=1)
+        groups = [(np.zeros(absent.shape[1], dtype=bool), np.flatnonzero(~holed))] * bool((~holed).any())
+        patterns, of = np.unique(absent[holed], axis=0, return_inverse=True)
+        groups += [(one, np.flatnonzero(holed)[of.ravel() == at]) for at, one in enumerate(patterns)]
+        for pattern, rows in groups:
+            out[rows] = self._share(X[rows], pattern)
+        return out
+
+    def _share(self, X: Encoded, lacking: Array) -> Array:
+        """Of rows that all lack the same columns (d,)."""
+        features, values = self.rows.features, self.rows.values
+        rows = Encoded(features, features.blank(values, lacking)) if lacking.any() else self.rows
+        log_p = LogDensity(self.joint)
+        others, own = np.sort(log_p(rows)), log_p(X)
+        above = np.searchsorted(others, own + TIE * np.maximum(1.0, abs(own)), side="right")
+        return np.asarray(1.0 - above / len(others))
 
 
 @dataclass(frozen=True)
@@ -93,16 +139,14 @@ class LeastCost:
     costs: Array  # (k, k), rows the true class; 0 for a right decision
 
     def __call__(self, log_joint: Array) -> Array:
-        if (
-            len(self.classes) == 2 and (self.costs >= 0).all()
-        ):  # where probabilities round to 0 and 1, log-odds still tell
+        if len(self.classes) == 2 and (self.costs >= 0).all():  # log-odds still tell where probabilities round
             return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
         return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])
 
 
 @dataclass(frozen=True)
 class Abstaining:
-    """What another rule takes, or the last of the labels (k + 1,) where no class has the least probability asked for."""
+    """What another rule takes, or the last of the labels (k + 1,) where the greatest probability is below the least."""
 
     rule: Answer
     least: float

@@ -19,9 +19,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from suffice._carrying import Carrying
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
-from suffice._learned import Learned
 from suffice._notice import emit
 from suffice._refit import all_or_nothing
 from suffice._settings import same_settings
@@ -37,17 +37,17 @@ from suffice.priors import check_classes, outweighed
 
 
 def _adds_up(estimator: Classifier) -> bool:
-    """Whether the learner takes parameters from statistics alone; else its fits cannot be added or subtracted."""
+    """Whether the learner takes parameters from statistics, or carries them to others; else fits cannot be added."""
     learner = estimator._learner()
-    if not hasattr(learner, "close"):
+    if not hasattr(learner, "close") and not hasattr(learner, "carry"):
         raise AttributeError(
-            f"what {type(learner).__name__} learns cannot be added to or taken from: "
-            "use learner=ClosedForm(), or fit anew"
+            f"what {type(learner).__name__} learns cannot be added to or taken from, as it has no `carry`: use another "
+            "learner, or fit anew"
         )
     return True
 
 
-class Classifier(Learned, ClassifierMixin, BaseEstimator):
+class Classifier(Carrying, ClassifierMixin, BaseEstimator):
     """A classifier whose parameters come from sums over the rows; a subclass says which model."""
 
     learner: Any
@@ -55,9 +55,7 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
 
     _may_differ: ClassVar[tuple[str, ...]] = ()  # settings that play no part once the first rows were read
 
-    statistics_: Statistics[Any]
     _encoder: Encoder  # as the first rows have prepared it
-    _learned: Fit | None
     _declared: Array  # classes that are kept without rows
 
     @abstractmethod
@@ -83,7 +81,7 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
 
     def _is_of_sums(self) -> bool:
         """Whether all that is learned from encoded rows is a function of their sums."""
-        return hasattr(self, "partial_fit")
+        return hasattr(self._learner(), "close")
 
     def _default_learner(self) -> Learner:
         return ClosedForm()
@@ -104,6 +102,7 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             self._declared = np.empty(0)
+            self._keep(None)
             learner = self._learner()
             require(learner, self._model().unit, *(learner.needed() if isinstance(learner, Learner) else ()))
             read = self._read(X, y, sample_weight, reset=True)
@@ -118,6 +117,7 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
                 learned = learner.learn(model, data)
                 s = s if self._weighs_classes() else _suited(self, learned.statistics)
             self._adopt(s, learned)
+            self._keep(learned)
             if isinstance(X, Data):
                 self._take_names()
             self._say(learned)
@@ -132,6 +132,10 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
 
             s <- decay s + S(X, Y)
 
+        So it is where all that is learned is a function of the sums, as in closed form. What a learner learns besides
+        is learned from the first rows that come with two classes, and then carried along: `stale_` until
+        `recalibrate`.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -145,7 +149,9 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
         check_value(decay, "decay", FRACTION)
         with all_or_nothing(self):
             first = not hasattr(self, "statistics_")
-            self._declared = np.empty(0) if first else self._declared
+            if first:
+                self._declared = np.empty(0)
+                self._keep(None)
             data = self._encoded(X, y, sample_weight, reset=first)
             s = data.sum(Observed(self._prepared()))
             if classes is not None:
@@ -162,12 +168,12 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
                 self._take_names()
             return self
 
-    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
-        """What is learned of further rows besides their sums s: mostly nothing."""
-
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
-        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here."""
+        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here.
+
+        What a learner has learned besides the sums is combined, and `stale_` until `recalibrate`.
+        """
         check_is_fitted(self)
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
@@ -175,6 +181,7 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
         same_settings(self, other, self._may_differ)
         self._encoder.check(other._encoder)
         with all_or_nothing(self):
+            self._before = self._united(other)
             self._adopt((self.statistics_ + other.statistics_).settled())
             self._declared = unite(self._declared, other._declared, "class labels")
         return self
@@ -195,7 +202,8 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
 
         What the statistics show to be impossible is refused and leaves the model as it was: a class or category that
         was never learned, more rows than there were, a covariance that would be lost. That the rows were truly
-        among those learned is otherwise the caller's to know.
+        among those learned is otherwise the caller's to know. What a learner has learned besides the sums still knows
+        of the rows, and is `stale_`, until `recalibrate`.
         """
         check_is_fitted(self)
         with all_or_nothing(self):
@@ -226,27 +234,6 @@ class Classifier(Learned, ClassifierMixin, BaseEstimator):
         self._adopt(_suited(self, s), self._close(s))
         self._say(self._fit_result())
         return self
-
-    def _close(self, s: Statistics[Any], data: Data | None = None) -> Fit:
-        """Parameters from statistics; with the data that they were summed from, these may be read again."""
-        if self._weighs_classes():
-            weights = self._class_weights(s)
-            data = None if data is None else data.map(labels=Reweigh(s.domain.classes, weights))
-            s = s.by_class(weights)
-        fit: Fit = self._learner().close(self._prepared(), s, *(() if data is None else (data,)))
-        return fit
-
-    def _fit_result(self) -> Fit:
-        """Parameters are taken from the statistics when they are first needed: pieces may be too few to have any."""
-        check_is_fitted(self)
-        if self._learned is None:
-            self._learned = self._close(self.statistics_)
-            self._say(self._learned)
-        return self._learned
-
-    def _say(self, fit: Fit) -> None:
-        """Emit what learning has to say."""
-        emit(fit.warnings)
 
     def _say_of_weights(self, data: Data, called: str) -> None:
         """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""

@@ -22,7 +22,7 @@ class Contributions:
 
     Terms are what is added beyond the mean over the classes, and so is the base, since what all classes share says
     nothing of them: with two classes terms_i1t - terms_i0t is what term t adds to the log-odds. A column that a row
-    lacks adds nothing.
+    lacks adds nothing where the model leaves it out; trees, and tables of what is missing, take that for a value.
 
     Parameters
     ----------
@@ -42,8 +42,9 @@ class Contributions:
     @classmethod
     def of(cls, found: Terms, classes: Array) -> Contributions:
         """From the terms of a model."""
-        names = [" & ".join(map(str, key)) if isinstance(key, tuple) else key for key in found.keys]
-        return cls(names, classes, beyond_mean(found.base, -1), beyond_mean(found.values, 1))
+        return cls(
+            [name_of(key) for key in found.keys], classes, beyond_mean(found.base, -1), beyond_mean(found.values, 1)
+        )
 
     @property
     def log_joint(self) -> Array:
@@ -77,7 +78,7 @@ class Contributions:
 
     def __repr__(self) -> str:
         n, k, m = self.terms.shape
-        lines = [f"Contributions of {m} terms to {k} classes, for {n} rows" + "; row 0:" * bool(n)]
+        lines = [f"Contributions of {m} terms to {k} classes, for {n} row{'s' * (n != 1)}" + "; row 0:" * bool(n)]
         if n:
             c = int(np.argmax(self.log_joint[0]))
             lines.append(f"  class {self.classes[c]} against the others")
@@ -85,6 +86,11 @@ class Contributions:
             lines += [f"  {'...':>9}"] * (m > SHOWN)
             lines.append(f"  {_against(np.atleast_2d(self.base)[0][:, None], c)[0]:+9.3f}  (base)")
         return "\n".join(lines)
+
+
+def name_of(key: Any) -> Any:
+    """What a term is called: by its column, or "a & b" for a pair."""
+    return " & ".join(map(str, key)) if isinstance(key, tuple) else key
 
 
 def beyond_mean(values: Array, axis: int) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._hash import digest
-from suffice._labels import listed, positions, show, show_all, unite
+from suffice._labels import check_family, listed, positions, show, show_all, unite
 from suffice._reading import Choices, Reading
 from suffice._vector import Array
 
@@ -74,6 +74,20 @@ class Features:
         if X.features is not self:
             self.check(X.features)
         return X.values
+
+    def check_kinds(self, other: Features) -> None:
+        """ValueError if the values of a column are of another kind than these."""
+
+    def absent(self, X: Encoded) -> Array:
+        """Which entries of rows say nothing in terms of these features (n, d); (n, 0) of sparse rows without any."""
+        values: Rows = self.read(X)
+        if issparse(values) and not np.isnan(values.data).any():
+            return np.zeros((len(X), 0), dtype=bool)
+        return np.asarray(np.isnan(values.toarray() if issparse(values) else values))
+
+    def blank(self, values: Array, which: Array) -> Array:
+        """Values (n, d) without those of some columns (d,), of which every entry is missing."""
+        return np.where(which, np.nan, values)
 
     def identity(self, values: Array) -> Array:
         """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
@@ -150,6 +164,11 @@ class CategoricalFeatures(Features):
         """How an entry of feature j finds its cell."""
         return Choices(self.categories[j], np.arange(len(self.categories[j])))
 
+    def check_kinds(self, other: Features) -> None:
+        """ValueError if the values of a column are of another kind than these: text where there were numbers."""
+        for j, values in enumerate(other.categories if isinstance(other, CategoricalFeatures) else ()):
+            check_family(values, self.categories[j], f"the values of {self.name(j)}")
+
     def places(self, j: int, values: Array) -> Array:
         """The cell of feature j that each of some distinct values belongs to; -1 for those that belong to none."""
         return positions(values, self.categories[j], f"the values of {self.name(j)}")
@@ -167,6 +186,12 @@ class CategoricalFeatures(Features):
         places = [np.append(-1, self.places(j, own)) for j, own in enumerate(X.features.categories)]
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
+
+    def absent(self, X: Encoded) -> Array:
+        return np.asarray(self.read(X) < 0)
+
+    def blank(self, values: Array, which: Array) -> Array:
+        return np.where(which, np.int32(-1), values)
 
     def identity(self, values: Array) -> Array:
         """A number for each category, which does not depend on the other ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
@@ -12,8 +12,12 @@ from suffice._memory import free_memory
 from suffice._predicting import Predicting
 from suffice.data import Data
 from suffice.data.memory import by_rows
-from suffice.models import Drawn, Explained, Nomogram
+from suffice.models import Drawn, Explained, Nomogram, UndrawableError
 
+NO_SUM = (
+    "what several contests of two classes say together is no sum of terms by column: use LinearDiscriminantAnalysis or "
+    "LogisticRegression(), whose classes are all told at once, or two classes"
+)
 COPIES = 4  # of the terms that are held at once
 SHARE = 0.5  # of the free memory that these may take
 
@@ -21,7 +25,7 @@ SHARE = 0.5  # of the free memory that these may take
 def _draws(estimator: Explaining) -> bool:
     """Whether the model may be a sum of terms of known forms; else AttributeError."""
     model = estimator._model()
-    if not isinstance(model, Drawn):
+    if not isinstance(model.unit, Drawn):
         raise AttributeError(f"{model.called} has no nomogram: its model would have to be `Drawn` (suffice.models)")
     return True
 
@@ -29,7 +33,7 @@ def _draws(estimator: Explaining) -> bool:
 def _explains(estimator: Explaining) -> bool:
     """Whether the model is a sum of terms by column; else AttributeError."""
     model = estimator._model()
-    if not isinstance(model, Explained):
+    if not isinstance(model.unit, Explained):
         raise AttributeError(
             f"{model.called} does not say what each column adds: its model would have to be `Explained` "
             "(suffice.models), as naive Bayes, discriminants and tables are"
@@ -63,9 +67,11 @@ class Explaining(Predicting):
             raise TypeError("contributions takes rows in memory, as it gives a number for each column: give some rows")
         self._check_rows(X)
         self._check_size(_num_samples(X))
+        model, theta = fit.model.as_one(fit.parameters)
+        if not isinstance(model, Explained):
+            raise ValueError(f"{type(self).__name__}: {NO_SUM}")
         rows = self._features(by_rows(X), reset=False)
-        found = cast(Explained[Any], fit.model).terms(rows, fit.parameters)
-        return Contributions.of(found, self.classes_)
+        return Contributions.of(model.terms(rows, theta), self.classes_)
 
     def _check_size(self, n: int) -> None:
         """MemoryError, with a way out, if the terms of n rows would not fit."""
@@ -99,4 +105,7 @@ class Explaining(Predicting):
         more than two classes told apart in pairs.
         """
         fit = self._fit_result()
-        return cast(Drawn[Any], fit.model).drawn(fit.parameters)
+        model, theta = fit.model.as_one(fit.parameters)
+        if not isinstance(model, Drawn):
+            raise UndrawableError(NO_SUM)
+        return model.drawn(theta)

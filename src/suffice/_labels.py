@@ -57,6 +57,12 @@ def unite(a: Array, b: Array, what: str = "labels") -> Array:
     return np.union1d(a, b)
 
 
+def check_family(part: Array, whole: Array, what: str) -> None:
+    """ValueError if labels, of which there are some, are of another kind than those that were learned."""
+    if len(part) and len(whole) and _family(part) != _family(whole):
+        raise ValueError(f"{what} are {_family(part)} here and {_family(whole)} in what was learned")
+
+
 def positions(part: Array, whole: Array, what: str = "labels") -> Array:
     """Where each entry of `part` stands in the sorted array `whole`; -1 where it does not.
 
@@ -67,8 +73,7 @@ def positions(part: Array, whole: Array, what: str = "labels") -> Array:
         return np.arange(len(part))
     if not len(part) or not len(whole):
         return np.full(len(part), -1)
-    if _family(part) != _family(whole):
-        raise ValueError(f"{what} are {_family(part)} here and {_family(whole)} in what was learned")
+    check_family(part, whole, what)
     at = np.searchsorted(whole, part)
     at[at == len(whole)] = 0
     return np.where(whole[at] == part, at, -1)

@@ -9,12 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._deciding import Deciding
 from suffice._explaining import Explaining
+from suffice._generative import Generative
 from suffice._leaving import Leaving
 from suffice._vector import Array
 from suffice.files import Savable
 
 
-class Learned(Savable, Leaving, Explaining, Deciding):
+class Learned(Savable, Leaving, Explaining, Deciding, Generative):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from suffice._classifier import Classifier
@@ -31,6 +32,9 @@ class ModelClassifier(Classifier):
         self.model = model
         self.learner = learner
         self.class_weight = class_weight
+
+    def _given_class_prior(self, class_prior: dict[Any, float]) -> None:
+        self.model = replace(self._model(), class_prior=class_prior)  # type: ignore[call-arg]
 
     def _model(self) -> Model[Any, Any]:
         if not isinstance(self.model, Model):

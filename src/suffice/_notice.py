@@ -17,6 +17,10 @@ class PoorFitWarning(UserWarning):
     """A classifier does worse than always saying the most frequent class."""
 
 
+class StaleWarning(UserWarning):
+    """Something was learned from other rows than those that count now."""
+
+
 class Notice(NamedTuple):
     """A warning that has not been emitted yet."""
 

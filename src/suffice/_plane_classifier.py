@@ -118,7 +118,8 @@ class TangentDiscriminant(Classifier):
         return super()._adopt(s, learned)
 
     def _say(self, fit: Fit) -> None:
-        emit((*fit.warnings, *_remarks(type(self).__name__, fit.parameters)))
+        super()._say(fit)
+        emit(_remarks(type(self).__name__, fit.parameters))
 
     # Given class probabilities are weights of the classes: then those of a pair, or of the rest, follow by addition.
 

@@ -155,16 +155,20 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     def _coordinates(self, X: Array) -> Array:
         return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
 
-    def _by_rows(self, method: str, X: Any) -> Array:
+    def _by_rows(self, method: str, X: Any, **asked: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         check_finite_for(self, X)
         ask = getattr(self.machine_, method)
-        return np.concatenate([ask(self._coordinates(X[at : at + ROWS])) for at in range(0, len(X), ROWS)])
+        return np.concatenate([ask(self._coordinates(X[at : at + ROWS]), **asked) for at in range(0, len(X), ROWS)])
 
     def predict(self, X: Any) -> Array:
         """The class of each row (n,)."""
         return self._by_rows("predict", X)
+
+    def decide(self, X: Any, costs: Any = None, reject_below: float | None = None, reject_label: Any = None) -> Array:
+        """The decision of least expected cost for each row (n,), as in `MinimaxProbabilityMachine.decide`."""
+        return self._by_rows("decide", X, costs=costs, reject_below=reject_below, reject_label=reject_label)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, k), in the order of `classes_`."""

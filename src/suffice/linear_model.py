@@ -27,7 +27,7 @@ class LogisticRegression(Classifier):
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
-    and predictions those of `GaussianNB(tied=True)`; then it can be fitted in pieces, merged and made to forget.
+    and predictions those of `GaussianNB(tied=True)`; then fitting in pieces, merging and forgetting are exact.
 
     Parameters
     ----------

@@ -221,11 +221,14 @@ def test_settings_can_be_searched():
     assert set(search.best_params_) == set(grid)
 
 
-def test_what_is_not_additive_does_not_offer_to_be():
+def test_every_learner_adds_up_and_says_whether_exactly():
     for name in ("partial_fit", "merge", "forget"):
-        assert not hasattr(LogisticRegression(), name)
-        assert not hasattr(GaussianNB(learner=RiskCalibration()), name)
-        assert hasattr(LogisticRegression(learner=ClosedForm()), name)
+        for estimator in (LogisticRegression(), GaussianNB(learner=RiskCalibration()), GaussianNB()):
+            assert hasattr(estimator, name)
+    for estimator in (LogisticRegression(), GaussianNB(learner=RiskCalibration())):
+        assert hasattr(estimator, "recalibrate")
+        assert not hasattr(estimator, "loo_log_proba")
+    assert not hasattr(LogisticRegression(learner=ClosedForm()), "recalibrate")
 
 
 @pytest.mark.parametrize(

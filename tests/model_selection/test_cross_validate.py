@@ -312,3 +312,20 @@ def test_rounds_are_found_among_other_splits():
     assert rounds([folds[0], folds[0], *folds], 6) == [(0, 1), (1, 2), (2, 5)]
     assert rounds([*folds[:2], (np.arange(3), folds[2][1])], 6) == [(0, 1), (1, 2), (2, 3)]  # not all others
     assert rounds([*folds[:2], (folds[2][0], np.array([4, 4]))], 6) == [(0, 1), (1, 2), (2, 3)]  # a row twice
+
+
+@pytest.mark.parametrize("far", [1e9, 1e12])
+@pytest.mark.parametrize(
+    "model", [QuadraticDiscriminantAnalysis(), GaussianNB(prior=None), LinearDiscriminantAnalysis()]
+)
+def test_a_far_away_value_takes_no_digits_from_folds_without_it(rng, model, far):
+    y = np.arange(240) % 3
+    X = rng.normal(size=(240, 3)) + y[:, None]
+    X[5, 0] = far
+    assert_same(*both(model, X, y, scoring="neg_log_loss"))
+
+
+def test_two_classes_have_the_log_loss_of_scikit_learn(rng):
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 6)) + 12 * y[:, None]  # probabilities that round to 1
+    assert_same(*both(GaussianNB(), X, y, scoring="neg_log_loss"), tolerance=1e-14)

@@ -22,12 +22,14 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     MinimaxProbabilityMachine,
+    ModelClassifier,
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
 from suffice.report import explain, model_page
 from tests.report import model_samples as samples
+from tests.toy import Unit
 
 real = pytest.mark.data
 EACH = [
@@ -134,7 +136,9 @@ def test_models_without_sliders_say_why(monkeypatch):
     assert "There are no sliders here: its part" in html
     assert "what each column adds to its log-odds" in html
     html = explain(MinimaxProbabilityMachine().fit(X, y), X=X)
-    assert "There are no sliders here: what 3 contests of two classes say together is no sum of terms." in html
+    assert "There are no sliders here: what several contests of two classes say together is no sum of terms" in html
+    html = explain(ModelClassifier(Unit()).fit(X, y), X=X)
+    assert "There are no sliders here: the model does not say what it adds up." in html
     rng = np.random.default_rng(0)
     wide = QuadraticDiscriminantAnalysis().fit(rng.normal(size=(100, 31)), np.arange(100) % 2)
     assert "whole covariances of 31 columns are more than a page evaluates, which is 30" in explain(wide)

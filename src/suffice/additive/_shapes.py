@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from suffice._contributions import Contributions
+from suffice._contributions import Contributions, name_of
 from suffice._domain import CategoricalFeatures
 from suffice._labels import show
 from suffice._vector import Array
@@ -18,9 +18,9 @@ from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.encoders.table import ABSENT
 from suffice.models import AnyStatistics, BinFeatures
 from suffice.models._blocks import part
+from suffice.models._explained import HALVES
 from suffice.models.experts import Experts
 
-HALVES = np.array([-0.5, 0.5])  # of log-odds, for the scores of two classes
 PAIRS = "pairs"  # the block of pairs of columns
 
 
@@ -186,5 +186,5 @@ def about_the_mean(found: Contributions, shapes: Shapes) -> Contributions:
     place = {name: at for at, name in enumerate(found.names)}
     shift = np.zeros((len(found.classes), len(found.names)))
     for key, mean in means_taken(shapes).items():
-        shift[:, place[" & ".join(map(str, key)) if isinstance(key, tuple) else key]] += mean
+        shift[:, place[name_of(key)]] += mean
     return replace(found, base=found.base - shift.sum(axis=1), terms=found.terms + shift)

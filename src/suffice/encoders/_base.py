@@ -51,6 +51,10 @@ class Encoder(ABC):
         """Rows (n, d), encoded."""
         return X if isinstance(X, Encoded) else self.encode(X)
 
+    def decode(self, X: Encoded) -> Array:  # noqa: ARG002 - some lose something on the way
+        """Rows (n, d) as people have them that are encoded as X; TypeError where that cannot be told."""
+        raise TypeError(f"what {type(self).__name__} makes of rows cannot be turned back into rows")
+
     @abstractmethod
     def encode(self, X: Any) -> Encoded:
         """Rows of an array or a data frame, encoded."""

@@ -61,6 +61,16 @@ class BlockFeatures(Features):
             return False
         return all(part.same(other.parts[name]) for name, part in self.parts.items())
 
+    def absent(self, X: Encoded) -> Array:
+        """Of the features of all blocks side by side."""
+        return np.concatenate([part.absent(block(X, name)) for name, part in self.parts.items()], axis=1)
+
+    def blank(self, values: Any, which: Array) -> Any:
+        """Of the features of all blocks side by side."""
+        each = np.split(which, np.cumsum([part.width for part in self.parts.values()])[:-1])
+        pairs = zip(self.parts.items(), each, strict=True)
+        return BlockValues({name: part.blank(values.parts[name], own) for (name, part), own in pairs})
+
     def identity(self, values: Any) -> Array:
         """The identities of all blocks side by side, as the bits of numbers."""
         each = [part.identity(values.parts[name]) for name, part in self.parts.items()]

@@ -65,6 +65,10 @@ class Categories(Encoder):
     def encode(self, X: Any) -> Encoded:
         return self._with_declared(self._found(X)) if self.declared else self._found(X)
 
+    def decode(self, X: Encoded) -> Array:
+        """The categories, in an array of objects; None where an entry has none."""
+        return np.column_stack(decoded(X))
+
     def _with_declared(self, found: Encoded) -> Encoded:
         """The same rows with cells for what was declared."""
         features = cast(CategoricalFeatures, found.features)
@@ -106,6 +110,13 @@ class Categories(Encoder):
             order="F",
         )
         return coded(array.T)
+
+
+def decoded(X: Encoded) -> list[Array]:
+    """The columns (n,) of codes, as objects: None for -1."""
+    categories = cast(CategoricalFeatures, X.features).categories
+    known = [np.concatenate([values.astype(object), np.full(1, None)]) for values in categories]
+    return [values[codes] for values, codes in zip(known, X.values.T, strict=True)]
 
 
 def _listed(values: Any, column: Any) -> tuple[Any, ...]:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._check import NUMBER, check, or_else
-from suffice._domain import Features, Rows
+from suffice._domain import Encoded, Features, Rows
+from suffice._vector import Array
 from suffice.encoders.numbers import Numbers, columns_where, stored_of
 
 
@@ -55,6 +56,10 @@ class Binary(Numbers):
 
     sparse: bool = True
     threshold: float | None = 0.0
+
+    def decode(self, X: Encoded) -> Array:
+        """The threshold itself, and 1 above it."""
+        return np.asarray(X.values + (self.threshold or 0.0))
 
     def taken(self, values: Rows, features: Features) -> Rows:
         """Zeros and ones, and NaN where it was."""

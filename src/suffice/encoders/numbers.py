@@ -66,6 +66,9 @@ class Numbers(Encoder):
         check_finite(values, features, self.who, self.missing)
         return Encoded(features, self.taken(values, features))
 
+    def decode(self, X: Encoded) -> Array:
+        return X.values
+
     def taken(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
         """Numbers (n, d) as the model takes them; a subclass checks or changes them."""
         return values

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from suffice._domain import Encoded, Features, difference
+from suffice._domain import CategoricalFeatures, Encoded, Features, difference
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
-from suffice.encoders.blocks import BlockFeatures, BlockValues
-from suffice.encoders.categories import coded
-from suffice.encoders.columns import CATEGORY, EMPTY, NOTHING, NUMBER, TIMES, Column
+from suffice.encoders.blocks import BlockFeatures, BlockValues, block
+from suffice.encoders.categories import coded, decoded
+from suffice.encoders.columns import CATEGORY, DAY, EMPTY, NOTHING, NUMBER, TIMES, Column
 from suffice.encoders.numbers import check_finite
 
 BINS, GAUSSIAN, DROP = "bins", "gaussian", "drop"
@@ -188,6 +188,19 @@ class Table(Encoder):
         values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
         return Encoded(features, values)
 
+    def decode(self, X: Encoded) -> Array:
+        """The columns as objects (n, d); None for what is missing or left out. Dates are dates again."""
+        out = np.full((len(X), len(self.roles or ())), None, dtype=object)
+        for name, at in cast(BlockFeatures, X.features).at.items():
+            part = block(X, name)
+            numeric = not isinstance(part.features, CategoricalFeatures)
+            for j, values in zip(at, part.values.T if numeric else decoded(part), strict=True):
+                if name == ABSENT:
+                    out[values.astype(bool), j] = None
+                else:
+                    out[:, j] = _written((self.roles or ())[j].holds, values) if numeric else values
+        return out
+
     def _check_kind(self, role: Role, column: Column) -> None:
         """ValueError if a column of dates, or one that had no values at first, now holds numbers."""
         if role.given or (role.holds not in TIMES and (role.holds != EMPTY or role.kind != CATEGORY)):
@@ -239,6 +252,17 @@ READ = {
     CATEGORY + KEPT: _codes,
     ABSENT: _absent,
 }
+
+
+def _written(holds: str, numbers: Array) -> Array:
+    """Numbers (n,) as objects: days as dates or spans of time where a column held such, None for NaN."""
+    values = numbers
+    if holds in TIMES:
+        spans = np.where(np.isnan(numbers), 0.0, numbers) * DAY
+        values = spans + np.datetime64(0, "us") if holds == "dates" else spans
+    out = np.empty(len(numbers), dtype=object)
+    out[:] = [None if gone else value for gone, value in zip(np.isnan(numbers), values, strict=True)]
+    return out
 
 
 def _objects(values: Sequence[Any]) -> Array:

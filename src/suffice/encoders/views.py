@@ -210,7 +210,8 @@ class Clip(Encoder):
             about = rough.mean(rough.first)
             exact = data.sum(_SpreadAbout(about))
             centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
-            use = np.flatnonzero((spread > abs(centre) * ROUNDING) & (spread < HUGE) & np.isfinite(centre))
+            sound = (spread > abs(centre) * ROUNDING) & (spread > 1.0 / HUGE) & (spread < HUGE)
+            use = np.flatnonzero(sound & np.isfinite(centre))
         rows = exact.count.max(initial=0.0)
         if rows < self.least * max(FEW, len(use)) or (self.most is not None and len(use) > self.most):
             use = use[:0]

@@ -30,7 +30,7 @@ from suffice.encoders.trees import Trees
 from suffice.files import Savable
 
 
-class Partitions(Savable, TakesTables, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random trees, of which each is a column: the number of the leaf that a row comes to.
 
         h_t(row) <= limit_t:   the rows that tree t was grown on, at most `max_rows` and at most half of all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +16,8 @@ from suffice._notice import Notice, PoorFitWarning
 from suffice._progress import progress
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
+from suffice.learners._carrying import Known, carried, merged
+from suffice.learners._fit import Fit
 from suffice.losses import Loss, Losses
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Ability, Share
@@ -73,22 +75,6 @@ class Evaluate:
     def __call__(self, batch: Batch) -> Evaluation:
         losses, W = self.loss(self.model.log_joint(batch.X, self.theta), batch.Y.onto(self.classes))
         return Evaluation(losses, self.model.statistics(batch.X, W.clip(min=0) if self.only_adds else W))
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What learning returns: the resolved model, its parameters, S(X, Y), and how it went."""
-
-    model: AnyModel
-    parameters: Any
-    statistics: AnyStatistics
-    # the statistics behind the parameters, where a learner has moved them; a tuple for contests
-    moved: AnyStatistics | tuple[Any, ...] | None = None
-    history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
-    n_iter: int = 1
-    converged: bool = True
-    warnings: tuple[Notice, ...] = ()
-    passes: dict[str, list[float]] = field(default_factory=dict)  # of all passes, with `accepted`
 
 
 @dataclass(frozen=True)
@@ -165,6 +151,14 @@ class Iterative(Learner):
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
         fit = finish(self, resolved, whole, outcomes)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+
+    def carry(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
+        """What was learned before, if anything was, for the sums of the rows that count now, and marked as stale."""
+        return carried(type(self).__name__, model, s, before)
+
+    def unite(self, model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
+        """What two fits have learned from their rows, for the rows of both: see `carry`."""
+        return merged(model, ours, theirs)
 
     def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - most are settled
         """A resolved model with all that is to be fixed before learning begins."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from suffice.data import Data
-from suffice.learners._base import Fit, Learner, Observed, begin
+from suffice.learners._base import Learner, Observed, begin
+from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 
 
 class ClosedForm(Learner):
     """Parameters are theta(S(X, Y)): maximum likelihood, or MAP under the model's prior, in one read of the data.
 
-    Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows.
+    Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows, exactly.
 
     Examples
     --------
@@ -30,16 +31,4 @@ class ClosedForm(Learner):
 
     def close(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
         """The parameters that statistics S(X, Y) lead to; their rows, if given, may be read again."""
-        resolved = model.resolve(s)
-        worked = resolved.restrict(s) if data is None else resolved.revisit(s, data.sum)
-        values, settled = worked.sums.course()
-        return Fit(
-            resolved,
-            resolved.parameters(worked),
-            s,
-            None if worked is s else worked,
-            history={"log_posterior": values} if values else {},
-            n_iter=max(1, len(values)),
-            converged=settled,
-            warnings=(*resolved.remarks(), *worked.sums.remarks()),
-        )
+        return closed(model, s, data)

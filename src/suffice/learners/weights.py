@@ -10,13 +10,13 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice._check import COUNT, NOT_NEGATIVE, check
-from suffice._notice import Notice
+from suffice._notice import Notice, StaleWarning
 from suffice._posterior import log_posterior
 from suffice._threads import few_threads
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
-from suffice.learners._base import Fit, Learner, Observed, begin, require
-from suffice.learners.closed_form import ClosedForm
+from suffice.learners._base import Learner, Observed, begin, require
+from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
@@ -24,11 +24,11 @@ LOWEST = -1e4  # a score that stands for impossible
 ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
 HALVINGS = 40  # of a step, at most
 LEAST = 1e-12  # of a curvature, beside its trace
+STALE = (
+    "ExpertWeights: rows have come or gone since the weights of the experts were learned, or none came that could "
+    "teach them; recalibrate(X, y) learns them anew, of rows that count now; with weights= given, none are learned"
+)
 SLACK, SETTLED = 1e-14, 1e-10  # of a loss: rounding, and a fall that is none
-
-
-class StaleWarning(UserWarning):
-    """Something was learned from other rows than those that count now."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,14 @@ class ExpertWeights(Learner):
         """The parameters that statistics S(X, Y) already summed lead to; weights are learned if there are rows."""
         require(self, model, *self.needs)
         check(self, ridge=NOT_NEGATIVE, max_rows=COUNT, max_iter=COUNT)
-        fit = ClosedForm().close(model, s, data)
+        fit = closed(model, s, data)
         given = cast(Weighable[Any, Any], model).weights is not None
         return fit if data is None or given else weigh(self, fit, data)
+
+    def carry(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:  # noqa: ARG002 - the model has its weights
+        """The parameters of the sums of the rows that count now, with the weights learned before, marked as stale."""
+        fit = self.close(model, s)
+        return replace(fit, warnings=(*fit.warnings, Notice(STALE, StaleWarning)))
 
 
 def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:

@@ -41,5 +41,6 @@ class NegativeLogLoss:
             given = {} if sample_weight is None else {"sample_weight": sample_weight}
             return float(self.scorer(fit, X, y, **given))
         eps = np.finfo(p.dtype).eps
-        own = np.clip(p[np.arange(len(at)), at], eps, 1 - eps)
+        own = p[np.arange(len(at)), at] if k > 2 else np.where(at == 1, p[:, 1], 1 - p[:, 1])  # as it has two classes
+        own = np.clip(own, eps, 1 - eps)
         return float(np.average(np.log(own), weights=sample_weight))

@@ -18,6 +18,7 @@ from suffice.models._base import (
 )
 from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, UndrawableError
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
 from suffice.models.binned import Binned
@@ -80,6 +81,7 @@ __all__ = [
     "Quadratic",
     "RegularisedGaussian",
     "Removable",
+    "Samplable",
     "Share",
     "ShrunkTiedGaussian",
     "Slopes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,6 +158,10 @@ class Model(ABC, Generic[B, T]):
         """The model that a learner works on: this one, unless classes go two at a time."""
         return self
 
+    def as_one(self, theta: T) -> tuple[AnyModel, Any]:
+        """The model and the parameters that answer: these, unless they are a single contest of two classes."""
+        return self, theta
+
     def shares(self, s: Statistics[B]) -> Sequence[Share]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
         return (Share(self, self.restrict(s)),)
@@ -192,6 +196,11 @@ class Classed(Model[B, D]):
     def class_log_prob_without(self, Y: OneHot | Array, s: Statistics[B]) -> Array:
         """log p(y) (n, k) with the weight of each row taken from the mass; -inf for a class that has no other row."""
         return log_class_prior(rest(s.mass, dense(Y)), s.domain.classes, self.class_prior)
+
+    def reweighed(self, theta: D, class_log_prob: Array) -> tuple[Self, D]:
+        """The resolved model, and its parameters, with other class probabilities, as if these had been given."""
+        moved: D = replace(cast(Any, theta), class_log_prob=class_log_prob)
+        return replace(self, class_prior=np.exp(class_log_prob)), moved
 
     def class_log_likelihood(self, target: Statistics[B], best: OfClasses, theta: OfClasses) -> float:
         """log p(Y) under theta of data with the statistics `target`; `best` is theta(target)."""

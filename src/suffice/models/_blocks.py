@@ -55,6 +55,10 @@ class Parts(Sums):
         whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
 
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        whys = (part.unheard_of(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
+        return next(filter(None, whys), None)
+
     def pruned(self, features: Features) -> tuple[Features, Self]:
         blocks = cast(BlockFeatures, features)
         each = {name: part.pruned(blocks.part(name)) for name, part in self.parts.items()}
@@ -143,6 +147,10 @@ class Blocks(Classed[Parts, Factors]):
             )
         found = model.drawn_density(theta)
         return found if blocks.part(name).names is not None else found.called(dict(enumerate(blocks.keys_of(name))))
+
+    @property
+    def prior_rows(self) -> float:
+        return max((model.prior_rows for model in self.parts.values()), default=0.0)
 
     @property
     def called(self) -> str:

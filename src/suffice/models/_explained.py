@@ -16,6 +16,8 @@ from suffice._vector import Array
 from suffice.models._base import Ability, D, T
 from suffice.models._statistics import B, Statistics
 
+HALVES = np.array([-0.5, 0.5])  # of log-odds, for the scores of two classes
+
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -44,7 +46,8 @@ class Terms:
 
     def gathered(self, order: Sequence[Any] = ()) -> Self:
         """Terms of the same key added up; keys in a given order, others after these as they come."""
-        wanted = dict.fromkeys((*(key for key in order if key in self.keys), *self.keys))
+        there = set(self.keys)
+        wanted = dict.fromkeys((*(key for key in order if key in there), *self.keys))
         place = {key: at for at, key in enumerate(wanted)}
         values = np.zeros((*self.values.shape[:2], len(place)))
         for at, key in enumerate(self.keys):

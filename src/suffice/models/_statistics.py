@@ -32,6 +32,13 @@ class Sums(Vector, ABC):
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
         """After rows were taken from the sums `before`: why no data can have what is left; None if some can."""
 
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        """Why the rows taken from the sums `before` cannot have been part of them; None if they can.
+
+        Other than `impossible`, it does not ask for what is left to be known to many digits.
+        """
+        return self.impossible(before, domain, mass)
+
     def regroup(self, group: Array, size: int) -> Self:
         """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
         return self.map(lambda value: grouped(value, group, size))
@@ -134,17 +141,16 @@ class Statistics(Vector, Generic[B]):
         after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
         if not after.mass.any():
             raise ValueError("no rows would be left; fit anew instead of forgetting everything")
-        why = after._impossible(before)
+        why = after._too_few() or after.sums.impossible(before.sums, after.domain, after.mass)
         if why is not None:
             raise ValueError(why)
         return after._pruned(before)
 
-    def _impossible(self, before: Self) -> str | None:
-        """After rows were taken from the statistics `before`: why no data can have what is left; None if some can."""
-        if (self.mass < 0).any():
-            short = show_all(self.domain.classes[self.mass < 0])
-            return f"the classes {short} would keep less than no rows: these rows were not all learned"
-        return self.sums.impossible(before.sums, self.domain, self.mass)
+    def _too_few(self) -> str | None:
+        """Which classes have less than no rows; None if none have."""
+        short = self.domain.classes[self.mass < 0]
+        said = f"the classes {show_all(short)} would keep less than no rows: these rows were not all learned"
+        return said if len(short) else None
 
     def lacks(self, part: Self) -> str | None:
         """Why rows of the statistics `part` cannot be among those of these; None if they can."""
@@ -153,7 +159,7 @@ class Statistics(Vector, Generic[B]):
             return f"the classes {show_all(strange)} were never learned"
         before, gone = self.align(part)
         after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
-        return after._impossible(before) if after.mass.any() else None
+        return after._too_few() or after.sums.unheard_of(before.sums, after.domain, after.mass)
 
     def decayed(self, factor: float, declared: Array) -> Self:
         """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""

@@ -15,6 +15,7 @@ from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._drawn import Cells, DrawnDensity, Nomogram, above, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.natural import LogTables, project_log
@@ -69,6 +70,7 @@ class Bernoulli(
     Natural[Presences, Chances, LogTables],
     ExplainedDensity[Chances],
     DrawnDensity[Chances],
+    Samplable[Chances],
     Tabular,
 ):
     """p(x | y) = prod_j p_yj^x_j (1 - p_yj)^(1 - x_j), for features that are there (1) or not (0).
@@ -174,6 +176,10 @@ class Bernoulli(
             return Cells((keys[j],), cells, np.stack([theta.absent[:, j], theta.present[:, j]]))
 
         return by_column(keys, pair, len(theta.present))
+
+    def sample(self, codes: Array, theta: Chances, rng: np.random.Generator) -> Encoded:
+        there = rng.random((len(codes), theta.present.shape[1])) < np.exp(theta.present)[codes]
+        return Encoded(theta.domain.features, there.astype(float))
 
 
 def _log(p: Array) -> Array:

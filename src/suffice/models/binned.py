@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
@@ -49,6 +49,7 @@ class Binned(Categorical):
     spikes: bool = True
     identifiers: bool = True
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+    extent: Array | None = field(default=None, kw_only=True)  # (d, 2) the least and the greatest number learned
 
     @property
     def binning(self) -> Binning:
@@ -69,7 +70,19 @@ class Binned(Categorical):
         features = s.domain.features
         if not isinstance(features, BinFeatures):
             features = self.binning.features(s)
-        return replace(self, domain=replace(s.domain, features=features)).believing(s)
+        return replace(self, domain=replace(s.domain, features=features), extent=self._extent(s)).believing(s)
+
+    def _extent(self, s: Statistics[Any]) -> Array | None:
+        """Between which numbers each column lies (d, 2); NaN for one that has none."""
+        return self.extent if isinstance(s.domain.features, BinFeatures) else s.sums.extent()
+
+    def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
+        """A number of each cell, all of them as probable, within the least and the greatest learned."""
+        features = cast(BinFeatures, self._resolved().features)
+        extent = np.full((features.width, 2), np.nan) if self.extent is None else self.extent
+        each = zip(features.categories, extent, cells.T, strict=True)
+        values = [_within(bounds, ends, cell, rng) for bounds, ends, cell in each]
+        return Encoded(Features(features.width, features.names), np.column_stack(values))
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
         """The histogram added up to the cells."""
@@ -84,6 +97,15 @@ class Binned(Categorical):
         if not isinstance(cells, BinFeatures):
             return super().account(s)
         return tuple(one.words() for one in describe(s, cells, self.binning))
+
+
+def _within(bounds: Array, extent: Array, cells: Array, rng: np.random.Generator) -> Array:
+    """Numbers (n,) in the cells (n,) of lower bounds (r,), of which the first is -inf."""
+    below = np.nextafter(bounds[1:], -np.inf)
+    least = np.fmin(extent[0], below[0]) if len(below) else extent[0]
+    most = np.fmax(extent[1], bounds[-1]) if len(below) else extent[1]
+    low, high = np.append(least, bounds[1:])[cells], np.append(below, most)[cells]
+    return np.asarray(np.minimum(low + rng.random(len(cells)) * (high - low), high))
 
 
 def in_cells(s: Histogram, cells: BinFeatures) -> Counts:

@@ -16,6 +16,7 @@ from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._drawn import DrawnDensity, Nomogram, tables
 from suffice.models._explained import Additive, keys_of
+from suffice.models._sampled import Samplable, drawn
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
 from suffice.models.natural import LogTables, project_log
@@ -94,6 +95,7 @@ class Categorical(
     Removable[Counts, Tables],
     Additive[Counts, Tables],
     DrawnDensity[Tables],
+    Samplable[Tables],
     Tabular,
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
@@ -223,6 +225,14 @@ class Categorical(
         self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
     ) -> Array:
         return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
+
+    def sample(self, codes: Array, theta: Tables, rng: np.random.Generator) -> Encoded:
+        tables = np.split(theta.log_probability, _of(theta.domain).starts[1:-1])
+        return self.filled(np.column_stack([drawn(table, codes, rng) for table in tables]), rng)
+
+    def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:  # noqa: ARG002 - a category is its cell
+        """A value for each cell (n, d), as the encoder gives values."""
+        return Encoded(self._resolved().features, cells.astype(np.int32))
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)

@@ -15,8 +15,6 @@ from suffice._notice import Notice
 from suffice._posterior import log_posterior
 from suffice._vector import Array
 from suffice.models._base import AnyModel, Attempt, Model, Read, Share
-from suffice.models._drawn import Drawn, Nomogram, UndrawableError
-from suffice.models._explained import Explained, Terms
 from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
@@ -145,7 +143,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]], Drawn[tuple[object, ...]]):
+class Contests(Model[B, tuple[object, ...]]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -181,6 +179,9 @@ class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]], Draw
     @property
     def unit(self) -> AnyModel:
         return self.model
+
+    def as_one(self, theta: tuple[object, ...]) -> tuple[AnyModel, Any]:
+        return (self, theta) if len(theta) > 1 else (self.models[0], theta[0])
 
     def remarks(self) -> tuple[Notice, ...]:
         return self.model.remarks()
@@ -226,23 +227,6 @@ class Contests(Model[B, tuple[object, ...]], Explained[tuple[object, ...]], Draw
             return self.models[0].log_joint(X, theta[0])
         rows = max(1, ENTRIES // len(theta))
         return np.concatenate([self._log_joint(X[at : at + rows], theta) for at in range(0, max(1, len(X)), rows)])
-
-    def terms(self, X: Encoded, theta: tuple[object, ...]) -> Terms:
-        """Those of the contest, if it is one of two classes."""
-        model = self.models[0]
-        if len(theta) > 1 or not isinstance(model, Explained):
-            raise ValueError(
-                f"what {len(theta)} contests of two classes say together is no sum of terms by column: use "
-                "LinearDiscriminantAnalysis or LogisticRegression(), whose classes are all told at once, or two classes"
-            )
-        return model.terms(X, theta[0])
-
-    def drawn(self, theta: tuple[object, ...]) -> Nomogram:
-        """That of the contest, if it is one of two classes."""
-        model = self.models[0]
-        if len(theta) > 1 or not isinstance(model, Drawn):
-            raise UndrawableError(f"what {len(theta)} contests of two classes say together is no sum of terms")
-        return model.drawn(theta[0])
 
     def _log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
         each = zip(self.models, theta, strict=True)

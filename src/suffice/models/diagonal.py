@@ -16,6 +16,7 @@ from suffice.models import _kernels
 from suffice.models._base import Attempt, Natural, Removable
 from suffice.models._drawn import DrawnDensity, Nomogram, Square, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
+from suffice.models._sampled import Samplable
 from suffice.models._sparse import sparse_log_density
 from suffice.models._statistics import Statistics
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
@@ -54,9 +55,15 @@ class Diagonal:
 
 @dataclass(frozen=True, eq=False)
 class _DiagonalGaussian(
-    Gaussian[Diagonal], Removable[Moments, Diagonal], ExplainedDensity[Diagonal], DrawnDensity[Diagonal]
+    Gaussian[Diagonal],
+    Removable[Moments, Diagonal],
+    ExplainedDensity[Diagonal],
+    DrawnDensity[Diagonal],
+    Samplable[Diagonal],
 ):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
+
+    continuous: ClassVar[bool] = True
 
     encoder: Encoder = field(default=Numbers(missing=True, sparse=True), kw_only=True)
 
@@ -123,6 +130,12 @@ class _DiagonalGaussian(
             return Square((keys[j],), *arrays) if precision[:, j].any() else None
 
         return by_column(keys, square, len(theta.mean))
+
+    def sample(self, codes: Array, theta: Diagonal, rng: np.random.Generator) -> Encoded:
+        """Normal numbers; a feature left out stays at its mean."""
+        spread = np.sqrt(np.broadcast_to(theta.variance, theta.mean.shape))[codes]
+        values = (theta.origin + theta.mean)[codes] + spread * rng.normal(size=spread.shape)
+        return Encoded(theta.domain.features, values)
 
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Diagonal, s: Statistics[Moments]) -> Array:
         """A class changes by what a row counts there, and variances that all share by what it counts in any.

@@ -72,6 +72,14 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Facto
             shift = self.class_log_prob(s) - replace(self, class_prior=None).class_log_prob(s)
         return replace(resolved, shift=np.where(np.isfinite(shift), shift, 0.0))
 
+    def reweighed(self, theta: Factors, class_log_prob: Array) -> tuple[Self, Factors]:
+        """The weight of log p(y) is for the rows' own shares, from which the scores shift to the given ones."""
+        model, moved = super().reweighed(theta, class_log_prob)
+        own = theta.class_log_prob - (0.0 if self.shift is None else self.shift)
+        with np.errstate(invalid="ignore"):
+            shift = class_log_prob - own
+        return replace(model, shift=np.where(np.isfinite(shift), shift, 0.0)), moved
+
     def _check_weights(self) -> None:
         if self.weights is None or set(self.experts()) <= set(self.weights):
             return
@@ -100,6 +108,8 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Facto
                 scores += model.log_density(block(X, name), cast(Any, model).tempered(known, weight))
             elif weight[0] != 0.0:
                 scores += weight[0] * model.log_density(block(X, name), known)
+            else:  # what is asked for is told whether or not it counts
+                self._features().part(name).check_kinds(block(X, name).features)
         return scores
 
     def _of_classes(self, weight: float, theta: Factors) -> Array:

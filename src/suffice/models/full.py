@@ -17,6 +17,7 @@ from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
 from suffice.models._drawn import DrawnDensity, Form, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms, keys_of
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
 from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
@@ -108,10 +109,11 @@ def factor(covariance: Array, used: Array, size: Array) -> Factor:
 
 
 @dataclass(frozen=True, eq=False)
-class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full]):
+class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], Samplable[Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y)."""
 
     full: ClassVar[bool] = True
+    continuous: ClassVar[bool] = True
 
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
 
@@ -222,6 +224,15 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full]):
         form = Form(keys_of(self), theta.origin, theta.mean, np.broadcast_to(precision, (k, *precision.shape[1:])))
         return Nomogram(np.broadcast_to(-0.5 * theta.log_det, (k,)), (form,))
 
+    def sample(self, codes: Array, theta: Full, rng: np.random.Generator) -> Encoded:
+        """Normal numbers; a feature left out stays at its mean."""
+        roots = np.stack([_root(*pair) for pair in zip(theta.covariance, theta.whiten, strict=True)])
+        values, noise = (theta.origin + theta.mean)[codes], rng.normal(size=(len(codes), theta.mean.shape[1]))
+        for c in range(len(theta.mean)):
+            rows = codes == c
+            values[rows] += noise[rows] @ roots[0 if self.tied else c].T
+        return Encoded(theta.domain.features, values)
+
     def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
         """The base (k or 1,) and the terms (n, k, d) of complete rows."""
         gap = values[:, None, :] - theta.origin - theta.mean
@@ -237,6 +248,13 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full]):
             white = ((values - origin) - mean) @ theta.whiten[which]
             out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
         return out
+
+
+def _root(covariance: Array, whiten: Array) -> Array:
+    """A matrix R (d, d) with R R' the covariance of the features in use, found in units of their spread."""
+    unit = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * whiten.any(axis=1)
+    values, vectors = np.linalg.eigh(covariance * np.outer(ratio(1.0, unit), ratio(1.0, unit)))
+    return np.asarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _summed(X: Encoded, theta: Full, s: Statistics[Moments]) -> Array:

@@ -115,6 +115,11 @@ class Histogram(Sums):
         cells = np.concatenate([np.zeros(0, dtype=int), *at])
         return replace(self, keys=keys, shift=shift, table=moved(self.table, cells, int(starts[-1])))
 
+    def extent(self) -> Array:
+        """The least and the greatest number of each column (d, 2), as far as the grid tells; NaN if it has none."""
+        held = (column.taking(column.weight > 0) for column in self.columns())
+        return np.array([(c.low[0], c.high[-1]) if len(c.keys) else (np.nan, np.nan) for c in held]).reshape(-1, 2)
+
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
         def value(j: int, cell: int) -> str:
             return "about " * (self.shift[j] > 0) + show(self.column(j).value[cell])

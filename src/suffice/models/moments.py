@@ -111,7 +111,6 @@ class Moments(Sums):
         return self.unheard_of(before, domain, mass) or self._lost(before, domain)
 
     def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        """Why rows that were taken from the sums `before` cannot have been part of them; None if they can."""
         over = self.count > mass[:, None] * (1 + 1e-6)
         if (self.count < 0).any() or over.any():
             where = _called((self.count < 0) | over, domain)
@@ -225,17 +224,27 @@ def origins(X: Array, codes: Array, k: int) -> Array:
 
 
 def _middle(sample: Array) -> Array:
-    """The median of each column (d,) on a grid as fine as 1/32 of its range; 0 where all are missing."""
+    """The median of each column (d,) on a grid as fine as its middle half is wide; 0 where all are missing.
+
+    Where that half is one value, the middle four fifths decide, else all. So a far-away value has no say: about an
+    origin as far away the sums of all other rows would lose their digits.
+    """
     if not sample.shape[0]:
         return np.zeros(sample.shape[1])
     if issparse(sample):
         return _middle_of_stored(sample)
     values = np.sort(sample.astype(float), axis=0)  # missing ones last
     known = (~np.isnan(values)).sum(axis=0)
-    at, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
-    low, middle, high = (np.where(known > 0, values[i, columns], 0.0) for i in (0 * at, at // 2, at))
+    last, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
+
+    def quantile(share: float) -> Array:
+        return np.where(known > 0, values[(share * last).astype(int), columns], 0.0)
+
+    spread = np.zeros(len(columns))
     with np.errstate(over="ignore"):
-        return on_grid(middle, (high - low) / 32)
+        for low, high, parts in ((0.25, 0.75, 8), (0.1, 0.9, 16), (0.0, 1.0, 32)):
+            spread = np.where(spread > 0, spread, (quantile(high) - quantile(low)) / parts)
+    return on_grid(quantile(0.5), spread)
 
 
 def _middle_of_stored(sample: csr_array) -> Array:

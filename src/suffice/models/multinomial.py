@@ -16,6 +16,7 @@ from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._drawn import DrawnDensity, Needed, Nomogram, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import by_class, compact, log_factorials
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.natural import LogTables, project_log
@@ -59,6 +60,7 @@ class Multinomial(
     Natural[Words, WordProbabilities, LogTables],
     ExplainedDensity[WordProbabilities],
     DrawnDensity[WordProbabilities],
+    Samplable[WordProbabilities],
     Tabular,
 ):
     """p(x | y) = |x|! prod_j p_yj^x_j / x_j!, the words of a row given how many there are.
@@ -154,6 +156,12 @@ class Multinomial(
         """x_j log p_yj, a slope for each word."""
         keys, k = keys_of(self), len(theta.log_probability)
         return by_column(keys, lambda j: Needed((keys[j],), 0.0, theta.log_probability[:, j], np.zeros(k)), k)
+
+    def sample(self, codes: Array, theta: WordProbabilities, rng: np.random.Generator) -> Encoded:
+        """Words of texts whose lengths, which the model does not tell, are Poisson numbers of the mean learned."""
+        p = np.exp(theta.log_probability)
+        length = rng.poisson(self.length, len(codes))
+        return Encoded(theta.domain.features, rng.multinomial(length, (p / p.sum(axis=1, keepdims=True))[codes]) * 1.0)
 
     def _words(self, X: Encoded, theta: WordProbabilities) -> Array:
         """sum_j x_ij log p_yj (n, k)."""

@@ -57,12 +57,12 @@ class Nested(Binned):
 
     def resolve(self, s: Statistics[Any]) -> Self:
         check_value((*self.coarser, self.n_bins), "Nested: coarser and n_bins", RISING)
-        features = s.domain.features
+        features, extent = s.domain.features, self._extent(s)
         if not isinstance(features, BinFeatures):
             features = self._pooled(s, self.binning.features(s))
             s = Statistics(replace(s.domain, features=features), s.mass, in_cells(s.sums, features))
         tree = Tree.of(features, self._groups(features, s.sums.table), s.sums.table)
-        return replace(self, domain=replace(s.domain, features=features), tree=tree)
+        return replace(self, domain=replace(s.domain, features=features), extent=extent, tree=tree)
 
     def of_columns(self, features: Features, at: Array, names: Array) -> Self:
         name = dict(zip(at.tolist(), names.tolist(), strict=True))

@@ -76,11 +76,14 @@ class Patterns(Sums):
         return features, replace(self, parts=kept)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        return self.unheard_of(before, domain, mass) or self.entries().impossible(before.entries(), domain, mass)
+
+    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
         for pattern, part in self.parts.items():
             why = part.unheard_of(before.parts[pattern], some_of(domain, observed(pattern, self.width)), mass)
             if why is not None:
                 return why
-        return self.entries().impossible(before.entries(), domain, mass)
+        return self.entries().unheard_of(before.entries(), domain, mass)
 
     def immovable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.entries(), domain, mass)

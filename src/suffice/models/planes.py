@@ -15,7 +15,7 @@ from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Model, Read
 from suffice.models._drawn import Drawn, Needed, Nomogram, by_column
-from suffice.models._explained import Explained, Terms, keys_of
+from suffice.models._explained import HALVES, Explained, Terms, keys_of
 from suffice.models._statistics import Statistics
 from suffice.models.full import FullGaussian
 from suffice.models.gaussian import check_range, left_out, spread_of
@@ -25,7 +25,6 @@ from suffice.models.pencil import AlikeError, Pencil, Plane, Source, constant
 from suffice.models.rules import Rule, fisher
 from suffice.priors import GaussianPrior
 
-HALVES = np.array([-0.5, 0.5])  # of log-odds, for the scores of two classes
 ROWS = 10.0  # that the prior of covariances counts where entries are missing: a ridge would be too little for EM
 
 

@@ -15,6 +15,7 @@ from suffice.models._base import Attempt, Density, Joint, Natural
 from suffice.models._drawn import DrawnDensity, Nomogram, Slope, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known, log_factorials
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import LOG_ZERO
 from suffice.models.moments import ratio
@@ -51,6 +52,7 @@ class Poisson(
     Natural[Totals, Rates, LogRates],
     ExplainedDensity[Rates],
     DrawnDensity[Rates],
+    Samplable[Rates],
 ):
     """p(x | y) = prod_j rate_yj^x_j exp(-rate_yj) / x_j!, for counts of events.
 
@@ -164,6 +166,9 @@ class Poisson(
         return by_column(
             keys, lambda j: Slope((keys[j],), 0.0, theta.log_rate[:, j], -theta.rate[:, j]), len(theta.rate)
         )
+
+    def sample(self, codes: Array, theta: Rates, rng: np.random.Generator) -> Encoded:
+        return Encoded(theta.domain.features, rng.poisson(theta.rate[codes]).astype(float))
 
     def _counts(self, X: Encoded, theta: Rates) -> Array:
         """sum_j x_ij log rate_yj - rate_yj over the entries that are there (n, k)."""

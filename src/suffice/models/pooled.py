@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from suffice._domain import CategoricalFeatures
+from suffice._domain import CategoricalFeatures, Encoded
 from suffice._labels import positions
 from suffice._reading import Choices
 from suffice._vector import Array
@@ -78,6 +78,13 @@ class Pooled(Categorical):
             return s
         return s.onto(replace(s.domain, features=self.domain.features))
 
+    def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
+        """One of the categories of each cell, all of them as probable."""
+        pools = cast(PooledFeatures, self._resolved().features)
+        own = CategoricalFeatures(pools.width, pools.names, pools.values)
+        each = [_one_of(cell, of, rng) for cell, of in zip(pools.cell, cells.T, strict=True)]
+        return Encoded(own, np.column_stack(each).astype(np.int32))
+
     def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
         return tuple(pool.words() for pool in self.pools(s))
 
@@ -130,6 +137,14 @@ def _gap(term: Cells) -> Gap:
     nothing = np.zeros(term.values.shape[1])
     each = (term.values[cell[whether]] if whether in cell else nothing for whether in (False, True))
     return Gap(term.columns, np.stack(list(each)))
+
+
+def _one_of(cell: Array, cells: Array, rng: np.random.Generator) -> Array:
+    """One of the values (n,) whose cell (v,) is each of some cells (n,); -1 for none."""
+    order, count = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=int(cells.max(initial=0)) + 1)
+    begins = np.cumsum(count) - count
+    at = begins[cells] + np.floor(rng.random(len(cells)) * count[cells]).astype(int)
+    return np.where(cells < 0, -1, order[at] if len(order) else -1)
 
 
 def one_cell(categories: Array, why: str) -> Pool:

@@ -18,6 +18,7 @@ from suffice.models._base import Density, Joint, Natural, Removable, Tabular
 from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
 from suffice.models._drawn import DrawnDensity, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms
+from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.natural import project_log
 
@@ -31,7 +32,7 @@ class NaturalFactors(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnDensity[Factors]):
+class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnDensity[Factors], Samplable[Factors]):
     """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
 
     A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
@@ -57,6 +58,16 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnD
         """The terms of all blocks."""
         each = (self.drawn_of(name, theta.parts[name]) for name, _ in self.present(theta.domain.features))
         return reduce(add, each)
+
+    def sample(self, codes: Array, theta: Factors, rng: np.random.Generator) -> Encoded:
+        """Rows of all blocks, each on its own."""
+        features, rows = cast(BlockFeatures, theta.domain.features), {}
+        for name, model in self.present(features):
+            if not isinstance(model, Samplable):
+                raise ValueError(f"the block {name!r} is a {model.called}, which has no way to draw rows (`Samplable`)")
+            rows[name] = model.sample(codes, theta.parts[name], rng)
+        both: Any = BlockValues({name: one.values for name, one in rows.items()})
+        return Encoded(features.with_parts({name: one.features for name, one in rows.items()}), both)
 
     def support(self) -> Encoded | None:
         if self.domain is None or len(self.parts) > 1:

@@ -287,7 +287,7 @@ def accuracy_by_prior(models: Models, classes: Population, priors: Any = PRIORS,
     """
     found, priors = named(models), checked_priors(priors)
     for name, model in found.items():
-        if not hasattr(model, "partial_fit"):
+        if not model._is_of_sums():
             raise ValueError(f"{name} must learn in closed form, from moments alone; its learner needs the rows")
     X, y = checked_classes(classes).training()
     shares = np.column_stack([priors, 1.0 - priors])  # (m, 2)

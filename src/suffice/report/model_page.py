@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._learned import Learned
 from suffice._vector import Array
 from suffice.encoders._base import frame_of
 from suffice.models import Nomogram, UndrawableError
@@ -96,7 +97,7 @@ def _subject(given: Any, X: Any) -> Subject:
             type(step).__name__ for _, step in steps[:-1]
         )
         X = None if X is None else given[:-1].transform(X)
-    if not hasattr(model, "statistics_") or not hasattr(model, "nomogram"):
+    if not isinstance(model, Learned):
         raise TypeError(
             f"explain takes a fitted classifier of suffice, or a pipeline that ends in one, got {type(model).__name__}"
         )
@@ -113,6 +114,8 @@ def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
             f"There are no sliders here: {model.n_features_in_:,} columns and {len(model.classes_)} classes make at "
             f"least {least:,} numbers, and a page holds at most {NUMBERS:,}."
         )
+    if not hasattr(model, "nomogram"):
+        return None, "There are no sliders here: the model does not say what it adds up."
     try:
         found: Nomogram = model.nomogram()
     except UndrawableError as error:

@@ -15,19 +15,8 @@ from suffice._labels import OneHot
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array, inner
 from suffice.data import Memory
-from suffice.models import (
-    Additive,
-    Curved,
-    Density,
-    Explained,
-    Joint,
-    Model,
-    Natural,
-    Penalised,
-    Removable,
-    Statistics,
-    Tabular,
-)
+from suffice.models import Additive, Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
+from suffice.testing._answers import LAWS as ANSWERS
 from suffice.testing._trial import Trial, copied, counted, draw
 
 MANY = 1e9  # so many times the rows, and a prior's are as good as none
@@ -344,16 +333,6 @@ def terms_add_up(case: Case) -> None:
     case.trial.same(m.log_density(case.all, m.tempered(theta, weight)), terms @ weight, law, 1e-9)
 
 
-def answers_are_sums_of_terms(case: Case) -> None:
-    """The base and the terms of all columns sum to log_joint, up to a number that the classes of a row share."""
-    found = case.resolved.terms(case.all, case.theta)
-    k = len(case.labels.classes)
-    shape = (len(case.y), k, len(found.keys))
-    case.trial.holds(found.values.shape == shape, "the values of terms(X, theta) are (n, k, m), for m keys")
-    law = "base + the sum of values of terms(X, theta) is log_joint, up to a number a row"
-    case.trial.same(log_posterior(found.base + found.values.sum(axis=2)), case.log_p(case.theta), law)
-
-
 def weights_in_all_classes_are_taken_out(case: Case) -> None:
     """The same of rows with signed weights in every class."""
     score = case.resolved.log_joint_density if isinstance(case.model, Density) else case.resolved.log_joint
@@ -388,6 +367,6 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Tabular, tables_can_be_added_to),
     (Removable, leaving_a_row_out_is_not_having_it),
     (Additive, terms_add_up),
-    (Explained, answers_are_sums_of_terms),
     (Removable, weights_in_all_classes_are_taken_out),
+    *ANSWERS,
 ]

@@ -1,0 +1,147 @@
+"""Classes in other shares than in learning, and the Bayes error of a density."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from suffice import (
+    CategoricalNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    ModelClassifier,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    TabularClassifier,
+)
+from suffice._posterior import posterior
+from suffice.data import Memory
+from suffice.learners import RiskCalibration
+from suffice.models import Binned
+from tests.populations import exact, mixed_table, two_normal
+from tests.strangers.lazy import Lazy
+
+X, y_iris = load_iris(return_X_y=True)
+names = np.array(["setosa", "versicolor", "virginica"])[y_iris]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return mixed_table()
+
+
+# Other shares of the classes
+
+
+def test_shifted_shares_are_those_of_bayes():
+    model = QuadraticDiscriminantAnalysis().fit(X, names)
+    new = np.array([0.7, 0.2, 0.1])
+    twin = model.shift_priors(new)
+    P = model.predict_proba(X) * new / model.class_prior_
+    assert_allclose(twin.predict_proba(X), P / P.sum(axis=1, keepdims=True), atol=1e-12)
+    assert_allclose(twin.class_prior_, new)
+    assert_allclose(model.class_prior_, 1 / 3)
+    assert twin.statistics_ is model.statistics_
+    by_label = model.shift_priors({"virginica": 0.1, "setosa": 0.7, "versicolor": 0.2})
+    assert_allclose(by_label.predict_proba(X), twin.predict_proba(X))
+    assert_allclose(model.shift_priors("uniform").predict_proba(X), model.predict_proba(X), atol=1e-12)
+
+
+def test_shifted_classifiers_go_on():
+    model = GaussianNB().fit(X[::2], y_iris[::2])
+    twin = model.shift_priors([0.7, 0.2, 0.1]).partial_fit(X[1::2], y_iris[1::2])
+    want = GaussianNB(class_prior=[0.7, 0.2, 0.1]).fit(X, y_iris)
+    assert_allclose(twin.predict_proba(X), want.predict_proba(X), atol=1e-10)
+    assert_allclose(clone(twin).fit(X, y_iris).predict_proba(X), want.predict_proba(X), atol=1e-10)
+    around = ModelClassifier(Binned(n_bins=4)).fit(X, y_iris).shift_priors([0.7, 0.2, 0.1])
+    assert_allclose(around.partial_fit(X, y_iris).class_prior_, [0.7, 0.2, 0.1])
+    moved = GaussianNB(learner=RiskCalibration(0.1, 8, stop=None)).fit(X, y_iris)
+    P = moved.predict_proba(X) * [0.7, 0.2, 0.1] / moved.class_prior_
+    assert_allclose(moved.shift_priors([0.7, 0.2, 0.1]).predict_proba(X), P / P.sum(axis=1, keepdims=True), atol=1e-10)
+
+
+def test_experts_shift_with_weight_one(table):
+    frame, y = table
+    model = TabularClassifier(n_trees=4, random_state=0).fit(frame, y)
+    P = model.predict_proba(frame) * [0.1, 0.9] / model.class_prior_
+    twin = model.shift_priors([0.1, 0.9])
+    assert_allclose(twin.predict_proba(frame), P / P.sum(axis=1, keepdims=True), atol=1e-10)
+    assert twin.weights_ == model.weights_
+    assert_allclose(twin.shift_priors(model.class_prior_).predict_proba(frame), model.predict_proba(frame), atol=1e-10)
+
+
+def test_a_shifted_mix_is_found():
+    model = QuadraticDiscriminantAnalysis().fit(*two_normal(4000, 0.5))
+    rows, y = two_normal(6000, 0.15, seed=1)
+    found = model.estimate_priors(rows)
+    assert_allclose(found, [1 - y.mean(), y.mean()], atol=0.02)
+    assert_allclose(model.estimate_priors(Memory(rows, batch_size=100)), found, atol=1e-9)
+    assert_allclose(model.estimate_priors(Lazy([(rows[:99], y[:99]), (rows[99:], y[99:])])), found, atol=1e-9)
+    P = posterior(np.log(model.predict_proba(rows)) + np.log(found / model.class_prior_))
+    assert_allclose(P.mean(axis=0), found, atol=1e-6)  # a fixed point
+    twin = model.shift_priors(found)
+    assert twin.score(rows, y) > model.score(rows, y)
+
+
+def test_a_shifted_mix_of_three_classes():
+    model = LinearDiscriminantAnalysis().fit(X, names)
+    rows, labels = model.shift_priors([0.6, 0.1, 0.3]).sample(6000, random_state=3)
+    share = np.array([(labels == c).mean() for c in model.classes_])
+    assert_allclose(model.estimate_priors(rows), share, atol=0.02)
+    tabular = TabularClassifier(n_trees=4, random_state=0).fit(*two_normal(2000, 0.5))
+    new, y = two_normal(4000, 0.8, seed=2)
+    assert_allclose(tabular.estimate_priors(new)[1], y.mean(), atol=0.02)
+
+
+# The Bayes error
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("gap", [1.0, 3.0])
+def test_the_error_of_two_normal_classes(d, gap):
+    found = exact(d, gap).bayes_error()
+    want = norm.cdf(-gap / 2)
+    if d <= 2:
+        assert found.standard_error == 0
+        assert_allclose(found.error, want, atol=(1e-10, 2e-5)[d - 1])
+    else:
+        assert 0 < found.standard_error < 1e-3
+        assert abs(found.error - want) < 4 * found.standard_error
+
+
+def test_unequal_classes_in_one_dimension():
+    """Against the crossing points of 0.3 N(0, 1) and 0.7 N(1, 9)."""
+    rows = np.concatenate([[-1.0, 1.0] * 30, [-2.0, 4.0] * 70])[:, None]
+    model = QuadraticDiscriminantAnalysis(prior=None).fit(rows, np.repeat([0, 1], [60, 140]))
+    roots = np.sort(np.roots([-0.5 + 1 / 18, -1 / 9, 1 / 18 + np.log(0.3) - np.log(0.7) + np.log(3)]))
+    inside = norm.cdf(roots[1], 1, 3) - norm.cdf(roots[0], 1, 3)
+    outside = 1 - (norm.cdf(roots[1]) - norm.cdf(roots[0]))
+    assert_allclose(model.bayes_error().error, 0.7 * inside + 0.3 * outside, atol=1e-10)
+
+
+def test_the_error_of_tables_and_of_far_classes(table):
+    rows = np.array([["u"], ["u"], ["u"], ["v"]] * 3 + [["v"], ["v"], ["w"], ["u"]] * 3)
+    model = CategoricalNB(prior=None).fit(rows, np.repeat([0, 1], 12))
+    found = model.bayes_error(n=20_000)
+    assert abs(found.error - (0.25 + 0.25) / 2) < 4 * found.standard_error
+    assert_array_equal(found, model.bayes_error(n=20_000))
+    assert NaiveBayes().fit(*table).bayes_error(n=2000).error < 0.5
+    assert exact(1, 50.0).bayes_error().error < 1e-100
+    scales = GaussianNB().fit([[-1e6], [1e6], [1e-3], [-1e-3]], ["wide", "wide", "narrow", "narrow"])
+    assert 0 < scales.bayes_error().error < 0.5
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (None, "shift_priors: class_prior must be probabilities by class, or 'uniform', got None"),
+        ([0.5, 0.5], "class_prior has 2 entries, but there are 3 classes"),
+        ([0.5, 0.6, 0.2], "class_prior"),
+        ({"setosa": 1.0}, "class_prior has no probability for the classes"),
+    ],
+)
+def test_shares_that_are_none(prior, message):
+    with pytest.raises(ValueError, match=message):
+        GaussianNB().fit(X, names).shift_priors(prior)
