@@ -148,6 +148,19 @@ def test_the_waterfall_adds_up_to_the_log_odds(visit):
     assert float(shown(page, ".waterfall .total .number")[0].text.replace("\u2212", "-")) == pytest.approx(-total)
 
 
+def test_bars_are_as_long_as_they_say(visit):
+    page = visit("additive")
+    boxes = page.execute_script(
+        "const box = (e) => { const { left, right } = e.getBoundingClientRect(); return [left, right]; };"
+        "return [...document.querySelectorAll('.lane')].map((e) => [box(e), box(e.querySelector('.fill'))])"
+    )
+    lanes, fills = (np.array(part) for part in zip(*boxes, strict=True))
+    assert (fills[:, 0] > lanes[:, 0] - 1).all()
+    assert (fills[:, 1] < lanes[:, 1] + 1).all()
+    widths = (fills[:, 1] - fills[:, 0]) / (lanes[:, 1] - lanes[:, 0])
+    assert widths[:2] == pytest.approx(told(page), abs=0.01)
+
+
 def test_the_filter_hides_columns(visit):
     page = visit("additive")
     one(page, "#filter").send_keys("MARITAL")
@@ -156,7 +169,7 @@ def test_the_filter_hides_columns(visit):
 
 def test_hostile_names_are_text(visit):
     page = visit("odd tables")
-    assert page.title == "AdditiveTables: a model to look at"
+    assert page.title == "Additive Tables: a model to look at"
     assert page.find_elements(By.CSS_SELECTOR, "img, main script:not([type='application/json'])") == []
     labels = {element.text for element in shown(page, ".control > label")}
     assert set(samples.HOSTILE[:3]) <= labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,26 +11,27 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._labels import missing
 from suffice._learned import Learned
-from suffice._vector import Array
 from suffice.encoders._base import frame_of
+from suffice.encoders.columns import Column
 from suffice.models import Nomogram, UndrawableError
+from suffice.models._drawn import Form
 from suffice.models._explained import keys_of
 from suffice.models._overview import Overview, overview
 from suffice.models.gaussian import Gaussian
 from suffice.models.moments import diagonal
 from suffice.report import model_facts, page
+from suffice.report.model_rows import along, answers, column_of
 from suffice.report.model_shapes import shapes
 from suffice.report.nomogram import Control, called, controls, exported, named, weighed
 from suffice.report.nomogram_form import form
-from suffice.report.page import Html, Section, Value
-from suffice.report.page._shapes import breakable, signed
+from suffice.report.page import Html, Section
+from suffice.report.page._shapes import breakable
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
 FORM = 30  # columns of a form that a page evaluates
 EXAMPLES = 20  # rows given that can be set
-TERMS = 5  # that are shown of a row
-EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(1, "D")
 ROWS = 10_000  # from which importances are taken
 
 
@@ -156,7 +158,7 @@ def model_page(of: Subject) -> str:
         Section("What each column adds", _shapes(of, keys)),
         Section("Importances", _importances(given or (weights.importances if weights else {}), of)),
         Section("Classes along each column", _densities(fit, model, columns)),
-        Section("Rows that were given", _given(of)),
+        Section("Rows that were given", Html() if of.contributions is None else answers(of.contributions)),
         Section("The model", model_facts.facts(model, model.n_features_in_, notes)),
         Section(
             "The sums it was learned from",
@@ -164,7 +166,7 @@ def model_page(of: Subject) -> str:
         ),
     ]
     shown = [section for section in sections if section.body]
-    name = type(model).__name__
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # which fits a narrow screen
     assets = ("nomogram.js", "nomogram.css")
     return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, assets)
 
@@ -217,36 +219,24 @@ def _examples(X: Any, shown: Sequence[Control], model: Any) -> list[list[Any]]:
     """Rows as the page sets them: numbers, null where they are missing, and places of options."""
     if X is None:
         return []
-    frame = frame_of(X)
-    names = getattr(model, "feature_names_in_", None)
-
-    def column(key: Any) -> list[Any]:
-        if frame is not None:
-            return list(frame[str(key)].head(EXAMPLES).to_list())
-        j = key if names is None else list(names).index(key)
-        return list(np.asarray(X[:EXAMPLES])[:, j])
-
+    column = column_of(X, getattr(model, "feature_names_in_", None))
     each = [_entries(column(control.key), control) for control in shown]
     return [list(row) for row in zip(*each, strict=True)]
 
 
-def _entries(values: list[Any], control: Control) -> list[Any]:
+def _entries(column: Column, control: Control) -> list[Any]:
     if control.numeric:
-        numbers = _days(values) if control.dates else values
-        return ["NaN" if value is None or value != value else float(value) for value in numbers]
+        numbers = column.numbers()[:EXAMPLES].tolist()
+        return ["NaN" if value != value else value for value in numbers]
     options = {} if control.values is None else {value: i for i, value in enumerate(control.values)}
-    return [-1 if value is None or value != value else options.get(value, -2) for value in values]
-
-
-def _days(values: list[Any]) -> list[float]:
-    moments = np.array(values, dtype="M8[us]")
-    days: list[float] = np.where(np.isnat(moments), np.nan, (moments - EPOCH) / DAY).tolist()
-    return days
+    return [-1 if missing(value) else options.get(value, -2) for value in column.categories()[:EXAMPLES]]
 
 
 def _shapes(of: Subject, keys: Sequence[Any]) -> Html:
-    if of.nomogram is None:
-        return Html()
+    if of.nomogram is None or any(isinstance(term, Form) for term in of.nomogram.terms):
+        names = getattr(of.model, "feature_names_in_", None)
+        given = of.contributions
+        return Html() if given is None else along(given, of.X, names, of.model.class_count_)
     shown = controls(of.nomogram, of.known, of.dates)
     return shapes(of.nomogram, shown, of.known, of.model.classes_, of.model.class_count_, keys)
 
@@ -273,26 +263,3 @@ def _densities(fit: Any, model: Any, columns: Sequence[Any]) -> Html:
     drawn = model_facts.densities(mean, variance, keys, model.classes_, np.exp(theta.class_log_prob), columns)
     note = page.paragraph("The normal density of each class, times its probability.", quiet=True)
     return note + drawn if drawn else Html()
-
-
-def _given(of: Subject) -> Html:
-    """The first rows, with what counted most for the class that is most probable."""
-    found = of.contributions
-    if found is None:
-        return Html()
-    scores = np.asarray(found.log_joint)
-    top = scores.argmax(axis=1)
-    rows: list[list[object]] = []
-    for i in range(min(len(found), EXAMPLES)):
-        p = _posterior(scores[i])
-        most = list(found.row(i).items())[:TERMS]
-        said = "; ".join(f"{called(name)} {signed(value)}" for name, value in most)
-        rows.append([f"row {i + 1}", named(found.classes[top[i]]), Value(100 * float(p[top[i]]), 1), said])
-    note = "What counted most for the most probable class, against the mean of the others."
-    heads = ["row", "most probable", "%", "what each column adds to its log-odds"]
-    return page.block("Answers", page.data_table(heads, rows, "Rows that were given", filtered=False), note=note)
-
-
-def _posterior(scores: Array) -> Array:
-    weight = np.exp(scores - scores.max())
-    return np.asarray(weight / weight.sum())

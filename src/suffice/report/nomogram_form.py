@@ -92,7 +92,7 @@ def _answer(classes: Sequence[str], counts: Array) -> Html:
         tag(
             "tr",
             tag("th", classes[c], scope="row"),
-            tag("td", tag("span", tag("span", class_="fill"), class_="track")),
+            tag("td", tag("span", tag("span", class_="fill"), class_="lane")),
             tag("td", class_="number"),
             class_=f"s{c if len(classes) <= CLASSES else 0}",
             data_class=c,

@@ -31,7 +31,30 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, ticks: str = "number") -> Html:
+class Cloud(NamedTuple):
+    """Points (x, y) of one of the colours."""
+
+    colour: int
+    points: Sequence[tuple[float, float]]
+
+
+def clouds(title: str, note: str, drawn: Sequence[Cloud]) -> Html:
+    """Points over a column of numbers, on an axis that holds zero."""
+    points = [(x, y) for cloud in drawn for x, y in cloud.points if isfinite(x) and isfinite(y)]
+    if not points:
+        return Html()
+    x = scale([at for at, _ in points], LEFT, WIDTH - RIGHT, snug=True)
+    y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
+    marks = []
+    for cloud in drawn:
+        path = "".join(f"M{_at(x(a))} {_at(y(b))}h0" for a, b in cloud.points if isfinite(a) and isfinite(b))
+        marks.append(tag("g", tag("path", d=path, class_="points"), class_=f"series s{cloud.colour % COLOURS}"))
+    told = f"{title}: what it adds, row by row"
+    picture = tag("svg", *_frame(x, y), *marks, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    return tag("figure", _caption(title, note), picture, class_="shape")
+
+
+def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False) -> Html:
     """Curves over a column of numbers, on an axis that holds zero.
 
     Parameters
@@ -42,8 +65,6 @@ def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, t
         Drawn in their order.
     filled : bool, default=False
         Whether the area down to zero is tinted.
-    ticks : {"number", "none"}, default="number"
-        What the axis of x says.
     """
     points = [(x, y) for line in lines for x, y in line.points if isfinite(x) and isfinite(y)]
     if not points:
@@ -52,7 +73,7 @@ def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, t
     y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
     drawn = [_line(line, x, y, filled) for line in lines if line.points]
     told = f"{title}: {note}" if note else title
-    picture = tag("svg", *_frame(x, y, ticks), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    picture = tag("svg", *_frame(x, y), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 
@@ -60,14 +81,14 @@ def _caption(title: str, note: str) -> Html:
     return tag("figcaption", breakable(title), " ", tag("span", note, class_="quiet") if note else None)
 
 
-def _frame(x: Scale, y: Scale, ticks: str) -> list[Html]:
+def _frame(x: Scale, y: Scale) -> list[Html]:
     lines = "".join(f"M{_at(x.start)} {_at(y(tick))}H{_at(x.end)}" for tick in y.ticks)
     below = [tag("text", label(tick), x=_at(x(tick)), y=_at(y.start + 16)) for tick in x.ticks[:: _every(x)]]
     beside = [tag("text", label(tick), x=_at(x.start - 6), y=_at(y(tick) + 4)) for tick in y.ticks]
     return [
         tag("path", d=lines, class_="grid-line"),
         tag("path", d=f"M{_at(x.start)} {_at(y(0.0))}H{_at(x.end)}", class_="zero-line"),
-        tag("g", *(below if ticks == "number" else ()), class_="x"),
+        tag("g", *below, class_="x"),
         tag("g", *beside, class_="y"),
     ]
 
@@ -120,7 +141,7 @@ def _both_ways(share: float) -> Html:
     share = max(-1.0, min(1.0, share))
     left = 50.0 if share >= 0 else 50.0 * (1 + share)
     place = f"left:{left:.2f}%;width:{max(50 * abs(share), 0.4):.2f}%"
-    return tag("span", tag("i", class_=f"fill {'plus' if share >= 0 else 'minus'}", style=place), class_="track")
+    return tag("span", tag("i", class_=f"fill {'plus' if share >= 0 else 'minus'}", style=place), class_="lane")
 
 
 def heat_map(

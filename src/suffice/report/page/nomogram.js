@@ -169,7 +169,7 @@
   const picker = one("#against");
   const list = one(".waterfall");
   const bar = (from, to, scale) => {
-    const track = make("span", "track");
+    const track = make("span", "lane");
     const fill = make("i", to < from ? "fill minus" : "fill plus");
     const [left, right] = [scale(Math.min(from, to)), scale(Math.max(from, to))];
     fill.style.left = `${left}%`;
@@ -207,6 +207,8 @@
     const term = model.terms.find((one) => one.keys.includes(key));
     return term.kind === "form" ? [term.columns[term.keys.indexOf(key)]] : term.columns;
   });
+  const keyOf = model.columns.map((_, i) => columnsOf.findIndex((columns) => columns.length === 1 && columns[0] === i));
+  const own = (i, parts, c) => (keyOf[i] < 0 ? 0 : against(parts[keyOf[i]], c));
   const titled = (key) => `${model.names[key]} = ${columnsOf[key].map(said).join(", ")}`;
 
   // The line above a slider: what the column adds from one end to the other, all on the same scale
@@ -221,19 +223,20 @@
         sum += against(values, c);
       }
     }
-    return Math.max(-60, Math.min(60, sum));
+    return sum;
   };
-  const showStrips = (c) => {
+  const showStrips = (c, parts) => {
     const found = strips.map((control) => {
       const i = Number(control.dataset.column);
       const { min, max } = one("input[type=range]", control);
       const xs = Array.from({ length: POINTS }, (_, n) => Number(min) + (n / (POINTS - 1)) * (max - min));
-      return { control, values: xs.map((x) => effect(i, x, c)) };
+      const now = own(i, parts, c) - effect(i, row[i], c); // what columns share is only told by how it changes
+      return { control, values: xs.map((x) => effect(i, x, c) + now) };
     });
-    const most = Math.min(CUT, Math.max(0.5, ...found.flatMap(({ values }) => values.map(Math.abs))));
+    const most = Math.min(CUT, Math.max(0.5, ...found.flatMap(({ values }) => values.map((y) => Math.abs(y) || 0))));
     for (const { control, values } of found) {
       const path = values.map((y, n) => {
-        const height = Math.max(-1, Math.min(1, y / most));
+        const height = Math.max(-1, Math.min(1, Number.isNaN(y) ? 0 : y / most));
         return `${((100 * n) / (POINTS - 1)).toFixed(2)} ${(12 - 11 * height).toFixed(2)}`;
       });
       one(".strip .effect", control).setAttribute("d", `M${path.join("L")}`);
@@ -252,8 +255,7 @@
     showWaterfall(parts, c);
     for (const control of controls) {
       const i = Number(control.dataset.column);
-      const sum = model.names.map((_, key) => key).filter((key) => columnsOf[key].length === 1 && columnsOf[key][0] === i);
-      one(".adds", control).textContent = sum.length ? signed(sum.reduce((a, key) => a + against(parts[key], c), 0)) : "";
+      one(".adds", control).textContent = keyOf[i] < 0 ? "" : signed(own(i, parts, c));
       if (model.columns[i].dates) {
         one(".day", control).textContent = Number.isNaN(row[i]) ? "" : day(row[i]);
       }
@@ -261,7 +263,7 @@
     clearTimeout(wanted);
     wanted = setTimeout(() => {
       status.textContent = `Most probable: ${model.classes[top]}, ${percent(p[top])}`;
-      showStrips(c);
+      showStrips(c, parts);
     }, 60);
   };
 
