@@ -6,7 +6,7 @@ JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
 	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
-	bench-tangent sklearn-tests clean
+	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
@@ -23,6 +23,10 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The figures of docs/plots.md.
+figures: $(VENV)/.base
+	$(BIN)/python examples/displays.py docs/plots
 
 # scikit-learn's own tests, with ours in the place of theirs; docs/scikit-learn.md says why some do not pass.
 sklearn-tests: $(VENV)/.test

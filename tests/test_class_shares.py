@@ -18,7 +18,7 @@ from suffice import (
 )
 from suffice._posterior import posterior
 from suffice.data import Memory
-from suffice.learners import RiskCalibration
+from suffice.learners import GradientDescent, RiskCalibration
 from suffice.models import Binned
 from tests.populations import exact, mixed_table, two_normal
 from tests.strangers.lazy import Lazy
@@ -60,6 +60,13 @@ def test_shifted_classifiers_go_on():
     moved = GaussianNB(learner=RiskCalibration(0.1, 8, stop=None)).fit(X, y_iris)
     P = moved.predict_proba(X) * [0.7, 0.2, 0.1] / moved.class_prior_
     assert_allclose(moved.shift_priors([0.7, 0.2, 0.1]).predict_proba(X), P / P.sum(axis=1, keepdims=True), atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")  # that what was learned is stale
+@pytest.mark.parametrize("learner", [RiskCalibration(0.1, 8, stop=None), GradientDescent(max_iter=5, stop=None)])
+def test_shifted_shares_are_carried_along(learner):
+    model = QuadraticDiscriminantAnalysis(learner=learner).fit(X[::2], y_iris[::2]).shift_priors([0.7, 0.2, 0.1])
+    assert_allclose(model.partial_fit(X[1::2], y_iris[1::2]).class_prior_, [0.7, 0.2, 0.1])
 
 
 def test_experts_shift_with_weight_one(table):

@@ -17,7 +17,7 @@ def blocks(path):
     return re.findall(r"^```python\n(.*?)^```$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/guide.md", "docs/learners.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("path", ["README.md", "docs/guide.md", "docs/learners.md", "docs/plots.md", "CONTRIBUTING.md"])
 def test_the_examples_run(path, monkeypatch):
     module = ModuleType("examples")  # where pickle finds what the examples define
     monkeypatch.setitem(sys.modules, "examples", module)

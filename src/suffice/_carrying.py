@@ -154,6 +154,12 @@ class Carrying(Learned):
             self._say(fit)
         return self
 
+    def _summary(self) -> dict[str, str]:
+        rows = super()._summary()
+        if self._learned is None and self._calibrates() and self._keeps():
+            rows["stale"] = "what is no function of the sums is that of earlier rows: recalibrate(X, y) learns it anew"
+        return rows
+
     @property
     def stale_(self) -> bool:
         """Whether rows have come or gone since that was learned which is no function of the sums."""

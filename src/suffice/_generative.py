@@ -19,6 +19,7 @@ from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, _has_density
 from suffice._vector import Array
 from suffice.data import Batch, Data, Memory
+from suffice.learners import Fit
 from suffice.models import Density, Samplable
 from suffice.models._base import Classed
 from suffice.priors import log_class_prior
@@ -169,9 +170,10 @@ class Generative(Predicting):
         if class_prior is None:
             raise ValueError("shift_priors: class_prior must be probabilities by class, or 'uniform', got None")
         log_p = log_class_prior(np.ones(len(classes)), classes, class_prior)
-        twin = copy.copy(self)
-        model, theta = cast(Classed[Any, Any], fit.model).reweighed(fit.parameters, log_p)
-        cast(Any, twin)._learned = replace(fit, model=model, parameters=theta)
+        twin, before = copy.copy(self), getattr(self, "_before", None)
+        cast(Any, twin)._learned = _reweighed(fit, log_p)
+        if before is not None and len(before.parameters.class_log_prob) == len(log_p):  # what is carried along
+            cast(Any, twin)._before = _reweighed(before, log_p)
         twin._given_class_prior(dict(zip(classes.tolist(), np.exp(log_p).tolist(), strict=True)))
         return twin
 
@@ -219,6 +221,12 @@ class Generative(Predicting):
             return X.map(asked).persist()
         answers = self._map(X, asked)
         return Memory(answers, np.zeros(len(answers)))
+
+
+def _reweighed(fit: Fit, class_log_prob: Array) -> Fit:
+    """A fit with other class probabilities."""
+    model, theta = cast(Classed[Any, Any], fit.model).reweighed(fit.parameters, class_log_prob)
+    return replace(fit, model=model, parameters=theta)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -15,7 +15,7 @@ from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.additive import AdditiveTables, Shape, Shapes
 from suffice.additive._names import date
-from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, finished, literal, style
+from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, canvas, finished, literal, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,17 +67,27 @@ def plot_shapes(
     """
     if not isinstance(model, AdditiveTables):
         raise ValueError(f"plot_shapes takes a fitted AdditiveTables, got a {type(model).__name__}")
+    return finished(draw_shapes(model.shapes_, terms, width), path)
+
+
+def draw_shapes(shapes: Shapes, terms: int | Sequence[Any], width: float, ax: Axes | None = None) -> Figure:
+    """A figure with a panel for each shape, or the one shape that is asked for in axes that are given."""
     check_value(width, "width", POSITIVE)
-    shapes = model.shapes_
     chosen = [shapes[key] for key in _keys(shapes, terms)]
     if not chosen:
         raise ValueError("there are no shapes to draw: every column is left out")
-    across = 1 if width < 5 else 3 if width >= 8 else 2
+    if ax is not None and len(chosen) > 1:
+        raise ValueError(f"ax has room for one shape, and terms asks for {len(chosen)}: give one key, or no ax")
+    across = min(len(chosen), 1 if width < 5 else 3 if width >= 8 else 2)
     down = -(-len(chosen) // across)
-    figure: Figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, TALL * down), layout="constrained")
+    figure: Figure
+    if ax is not None:
+        figure = canvas(ax)[0]
+    else:
+        figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, TALL * down), layout="constrained")
     drawn = _classes(chosen, len(shapes.classes))
     for at, shape in enumerate(chosen):
-        axes = figure.add_subplot(down, across, at + 1)
+        axes = figure.add_subplot(down, across, at + 1) if ax is None else ax
         if len(shape.columns) > 1:
             _map(figure, axes, shape)
         else:
@@ -89,19 +99,17 @@ def plot_shapes(
     said = f"added to the log-odds of {show(shapes.classes[1])}" if two else "added to the score of each class"
     if len(drawn) < len(shapes.classes):
         said = f"added to the scores of {len(drawn)} of {len(shapes.classes)} classes"
-    figure.suptitle(literal(fill(said, max(8, int(LETTERS * width)))), fontsize="medium", color=INK)
+    if ax is None:
+        figure.suptitle(literal(fill(said, max(8, int(LETTERS * width)))), fontsize="medium", color=INK)
+    else:
+        ax.set_ylabel(literal(fill(said, 40)), fontsize="small")
     if not two:
         line = optional("matplotlib.lines", "plot").Line2D
         labels = [literal(_short(show(shapes.classes[c]), 30)) for c in drawn]
         handles = [line([], [], **style(c)) for c in range(len(labels))]
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=min(len(labels), max(1, int(width // 2))),
-            fontsize="small",
-        )
-    return finished(figure, path)
+        place: dict[str, Any] = {"loc": "outside lower center", "ncols": min(len(labels), max(1, int(width // 2)))}
+        (figure if ax is None else ax).legend(handles, labels, fontsize="small", **({} if ax else place))
+    return figure
 
 
 def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
@@ -167,6 +175,7 @@ def _bars(axes: Axes, shape: Shape, classes: list[int]) -> None:
     axes.axvline(0.0, color=INK, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_yticks(at, [literal(_short(shape.cells[0][v])) for v in order])
+    axes.locator_params(axis="x", nbins=4)
     axes.invert_yaxis()
 
 

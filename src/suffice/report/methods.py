@@ -90,7 +90,7 @@ def _light_boosting() -> list[Method]:
 
 def _explainable_boosting() -> list[Method]:
     """EBM, in the same way."""
-    about = "explainable boosting machine: additive shapes by boosting (interpret)"
+    about = "additive shapes by boosting, to be read (interpret)"
     return [Method("EBM", about, _explainable, None, ours=False, told=_feature_types)] if find_spec("interpret") else []
 
 
@@ -105,7 +105,7 @@ def _explainable(seed: int) -> Any:
 def _methods() -> list[Method]:
     """All methods in the order in which they begin: roughly the cheapest first, those that often win not last."""
     qda, lda, lr = suffice.QuadraticDiscriminantAnalysis, suffice.LinearDiscriminantAnalysis, suffice.LogisticRegression
-    moved = "its sums moved until the training risk is least"
+    moved = "its sums moved to the least training risk"
     return [
         Method(CHANCE, "no method: always the class that most rows have", lambda _: DummyClassifier(), ours=False),
         Method("NaiveBayes", "naive Bayes for tables as they are: bins and categories", _naive, None, told=_kinds),
@@ -124,7 +124,7 @@ def _methods() -> list[Method]:
             lambda seed: DecisionTreeClassifier(random_state=seed),
             ours=False,
         ),
-        Method("QDA", "quadratic discriminant analysis: normal, a covariance a class", lambda _: qda()),
+        Method("QDA", "quadratic discriminant analysis, a covariance a class", lambda _: qda()),
         Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
         Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
         Method(
