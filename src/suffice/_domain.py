@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice._hash import digest
 from suffice._labels import check_family, listed, positions, show, show_all, unite
+from suffice._reading import Choices, Reading
 from suffice._vector import Array
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
@@ -158,6 +159,10 @@ class CategoricalFeatures(Features):
         if not isinstance(other, CategoricalFeatures) or self.width != other.width:
             return False
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
+
+    def reading(self, j: int) -> Reading:
+        """How an entry of feature j finds its cell."""
+        return Choices(self.categories[j], np.arange(len(self.categories[j])))
 
     def check_kinds(self, other: Features) -> None:
         """ValueError if the values of a column are of another kind than these: text where there were numbers."""

@@ -12,7 +12,7 @@ from suffice._memory import free_memory
 from suffice._predicting import Predicting
 from suffice.data import Data
 from suffice.data.memory import by_rows
-from suffice.models import Explained
+from suffice.models import Drawn, Explained, Nomogram, UndrawableError
 
 NO_SUM = (
     "what several contests of two classes say together is no sum of terms by column: use LinearDiscriminantAnalysis or "
@@ -20,6 +20,14 @@ NO_SUM = (
 )
 COPIES = 4  # of the terms that are held at once
 SHARE = 0.5  # of the free memory that these may take
+
+
+def _draws(estimator: Explaining) -> bool:
+    """Whether the model may be a sum of terms of known forms; else AttributeError."""
+    model = estimator._model()
+    if not isinstance(model.unit, Drawn):
+        raise AttributeError(f"{model.called} has no nomogram: its model would have to be `Drawn` (suffice.models)")
+    return True
 
 
 def _explains(estimator: Explaining) -> bool:
@@ -86,3 +94,18 @@ class Explaining(Predicting):
         """
         found: Contributions = self.contributions(X)
         return found.importances
+
+    @available_if(_draws)
+    def nomogram(self) -> Nomogram:
+        """The classifier as a sum of terms that hold numbers only, to be drawn or evaluated anywhere.
+
+            score_c(x) = base_c + sum_t term_t(x, c),     p(c | x) = exp(score_c) / sum_b exp(score_b)
+
+        `suffice.report.explain` makes a page of it. UndrawableError, a ValueError, where there is none: trees, and
+        more than two classes told apart in pairs.
+        """
+        fit = self._fit_result()
+        model, theta = fit.model.as_one(fit.parameters)
+        if not isinstance(model, Drawn):
+            raise UndrawableError(NO_SUM)
+        return model.drawn(theta)

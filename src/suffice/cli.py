@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import suffice
-from suffice.commands import change, compare, evaluate, fit, inspect, merge, predict
+from suffice.commands import change, compare, evaluate, explain, fit, inspect, merge, predict
 from suffice.commands._guard import Commands, register
 from suffice.report.console import out
 
@@ -22,6 +22,7 @@ register(app, fit.fit, fit.EXAMPLES)
 register(app, predict.predict, predict.EXAMPLES)
 register(app, evaluate.evaluate, evaluate.EXAMPLES)
 register(app, inspect.inspect, inspect.EXAMPLES)
+register(app, explain.explain, explain.EXAMPLES)
 register(app, merge.merge, merge.EXAMPLES)
 register(app, compare.compare, compare.EXAMPLES)
 for one in change.CHANGES:

@@ -21,7 +21,7 @@ from suffice._vector import Array
 from suffice.additive._edit import edited_terms
 from suffice.additive._names import Names
 from suffice.additive._pairs import MOST, Chosen, check_cells, clearest, coarse_cells
-from suffice.additive._shapes import PAIRS, Shapes, about_the_mean, shapes_of
+from suffice.additive._shapes import PAIRS, Shapes, about_the_mean, means_taken, shapes_of
 from suffice.data import Data
 from suffice.encoders import Encoder
 from suffice.encoders.blocks import BlockFeatures
@@ -30,7 +30,7 @@ from suffice.encoders.pairs import Coarse, Pairs
 from suffice.encoders.table import ABSENT, BINS, DROP, KEPT, Table
 from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Observed
-from suffice.models import Statistics
+from suffice.models import Nomogram, Statistics
 from suffice.models.cells import RISING
 from suffice.models.experts import Experts
 from suffice.models.interactions import Interactions
@@ -324,6 +324,11 @@ class AdditiveTables(ExpertClassifier):
         As for every classifier, with the mean of each term over the rows learned in the base, as `shapes_` have it.
         """
         return about_the_mean(super().contributions(X), self.shapes_)
+
+    def nomogram(self) -> Nomogram:
+        """The classifier as a sum of terms, as for every classifier, each of mean 0 over the rows learned."""
+        drawn: Nomogram = super().nomogram()
+        return drawn.shifted(means_taken(self.shapes_))
 
     # By hand
 

@@ -171,11 +171,20 @@ def _words(categories: Array, numbers: bool, called: Names, column: int) -> tupl
     return called.cells(column, categories), categories
 
 
+def means_taken(shapes: Shapes) -> dict[Any, Array]:
+    """What is added to the terms of each column or pair (k,), so that they have the mean 0 over the rows learned."""
+    halves = HALVES if len(shapes.classes) == 2 else 1.0
+    found: dict[Any, Array] = {}
+    for shape in shapes.values():
+        key = shape.columns if len(shape.columns) > 1 else shape.columns[0]
+        found[key] = found.get(key, 0.0) + np.asarray(shape.absent) * halves
+    return found
+
+
 def about_the_mean(found: Contributions, shapes: Shapes) -> Contributions:
     """Contributions of which every term has the mean 0 over the rows learned, as shapes have; the base takes it up."""
     place = {name: at for at, name in enumerate(found.names)}
     shift = np.zeros((len(found.classes), len(found.names)))
-    for shape in shapes.values():
-        name = name_of(shape.columns if len(shape.columns) > 1 else shape.columns[0])
-        shift[:, place[name]] += np.asarray(shape.absent) * (HALVES if len(found.classes) == 2 else 1.0)
+    for key, mean in means_taken(shapes).items():
+        shift[:, place[name_of(key)]] += mean
     return replace(found, base=found.base - shift.sum(axis=1), terms=found.terms + shift)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from suffice._domain import CategoricalFeatures, Encoded
+from suffice._reading import Reading
 from suffice._vector import Array
 from suffice.encoders._base import Encoder
 from suffice.encoders.blocks import BlockFeatures, block
@@ -52,6 +53,11 @@ class Coarse:
     def categories(self) -> list[Array]:
         """The cells of each of them: lower bounds, or names."""
         return [cells for part in self.parts.values() for cells in part.categories]
+
+    def readings(self) -> dict[int, Reading]:
+        """How an entry of each of them finds its cell."""
+        each = (part.reading(j) for part in self.parts.values() for j in range(part.width))
+        return dict(zip(self.columns.tolist(), each, strict=True))
 
     def codes(self, X: Encoded) -> Array:
         """The cell of each row in each of them (n, m); -1 where it has none."""

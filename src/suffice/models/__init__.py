@@ -16,6 +16,7 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
+from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, UndrawableError
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
@@ -59,6 +60,8 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
+    "Drawn",
+    "DrawnDensity",
     "Explained",
     "ExplainedDensity",
     "FullGaussian",
@@ -70,6 +73,7 @@ __all__ = [
     "Multinomial",
     "Natural",
     "Nested",
+    "Nomogram",
     "Patterns",
     "Penalised",
     "Poisson",
@@ -90,6 +94,7 @@ __all__ = [
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
     "Totals",
+    "UndrawableError",
     "Words",
     "project_log",
 ]

@@ -15,6 +15,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Attempt, Classed, Density
+from suffice.models._drawn import DrawnDensity, DrawnView, Nomogram, UndrawableError
 from suffice.models._explained import ExplainedDensity, Terms
 from suffice.models._statistics import Statistics, Sums
 
@@ -135,6 +136,17 @@ class Blocks(Classed[Parts, Factors]):
             return Terms(np.zeros(values.shape[1]), (name,), values[:, :, None])
         found = model.density_terms(rows, theta)
         return found if blocks.part(name).names is not None else found.called(blocks.keys_of(name))
+
+    def drawn_of(self, name: str, theta: Any) -> Nomogram:
+        """A block as terms of the table's columns; UndrawableError if it sees these in a way of its own."""
+        blocks, within = cast(BlockFeatures, cast(Domain, self.domain).features), self.encoder.within(name)
+        model = self.parts[name] if within is None else replace(self.parts[name], encoder=within)
+        if not isinstance(model, DrawnDensity if within is None else DrawnView):
+            raise UndrawableError(
+                f"its part {name!r} looks at several columns at a time, so that no column has a term of its own"
+            )
+        found = model.drawn_density(theta)
+        return found if blocks.part(name).names is not None else found.called(dict(enumerate(blocks.keys_of(name))))
 
     @property
     def prior_rows(self) -> float:

@@ -12,6 +12,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Binary, Encoder
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._drawn import Cells, DrawnDensity, Nomogram, above, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known
 from suffice.models._sampled import Samplable
@@ -68,6 +69,7 @@ class Bernoulli(
     Joint[Presences, Chances],
     Natural[Presences, Chances, LogTables],
     ExplainedDensity[Chances],
+    DrawnDensity[Chances],
     Samplable[Chances],
     Tabular,
 ):
@@ -165,6 +167,15 @@ class Bernoulli(
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = np.where(values == 1, theta.present, theta.absent)
         return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def drawn_density(self, theta: Chances) -> Nomogram:
+        """A table of two cells for each feature: not there, there."""
+        keys, cells = keys_of(self), above(getattr(self.encoder, "threshold", None) or 0.0)
+
+        def pair(j: int) -> Cells:
+            return Cells((keys[j],), cells, np.stack([theta.absent[:, j], theta.present[:, j]]))
+
+        return by_column(keys, pair, len(theta.present))
 
     def sample(self, codes: Array, theta: Chances, rng: np.random.Generator) -> Encoded:
         there = rng.random((len(codes), theta.present.shape[1])) < np.exp(theta.present)[codes]

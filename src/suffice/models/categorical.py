@@ -14,7 +14,8 @@ from suffice._vector import Array
 from suffice.encoders import Categories, Encoder
 from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
-from suffice.models._explained import Additive
+from suffice.models._drawn import DrawnDensity, Nomogram, tables
+from suffice.models._explained import Additive, keys_of
 from suffice.models._sampled import Samplable, drawn
 from suffice.models._statistics import Statistics, Sums, grouped
 from suffice.models._tables import by_feature, counted, impossible
@@ -93,6 +94,7 @@ class Categorical(
     Natural[Counts, Tables, LogTables],
     Removable[Counts, Tables],
     Additive[Counts, Tables],
+    DrawnDensity[Tables],
     Samplable[Tables],
     Tabular,
 ):
@@ -234,6 +236,10 @@ class Categorical(
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:
+        """A table for each column."""
+        return tables(_of(theta.domain), keys_of(self), theta.log_probability)
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

@@ -10,6 +10,7 @@ import numpy as np
 from suffice._check import Rule, check, is_whole, one_of
 from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._labels import listed
+from suffice._reading import Intervals
 from suffice._vector import Array
 from suffice.models import _kernels, grid
 from suffice.models._statistics import Statistics
@@ -61,6 +62,9 @@ class BinFeatures(CategoricalFeatures):
 
     def same(self, other: Features) -> bool:
         return self is other or (isinstance(other, BinFeatures) and super().same(other))
+
+    def reading(self, j: int) -> Intervals:
+        return Intervals(self.categories[j])
 
     def read(self, X: Encoded) -> Array:
         """Codes (n, d) of numbers: the cell of each, -1 where it is missing."""

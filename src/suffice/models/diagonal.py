@@ -14,6 +14,7 @@ from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models import _kernels
 from suffice.models._base import Attempt, Natural, Removable
+from suffice.models._drawn import DrawnDensity, Nomogram, Square, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._sampled import Samplable
 from suffice.models._sparse import sparse_log_density
@@ -54,7 +55,11 @@ class Diagonal:
 
 @dataclass(frozen=True, eq=False)
 class _DiagonalGaussian(
-    Gaussian[Diagonal], Removable[Moments, Diagonal], ExplainedDensity[Diagonal], Samplable[Diagonal]
+    Gaussian[Diagonal],
+    Removable[Moments, Diagonal],
+    ExplainedDensity[Diagonal],
+    DrawnDensity[Diagonal],
+    Samplable[Diagonal],
 ):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
 
@@ -114,6 +119,17 @@ class _DiagonalGaussian(
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = constant - 0.5 * precision * (values - theta.origin - theta.mean) ** 2
         return Terms(np.zeros(len(theta.mean)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def drawn_density(self, theta: Diagonal) -> Nomogram:
+        """log N(x_j; mean_yj, var_yj), a square for each column."""
+        precision, constant = self._scales(theta)
+        keys = keys_of(self)
+
+        def square(j: int) -> Square | None:
+            arrays = (part[:, j] for part in (theta.origin, theta.mean, precision, constant))
+            return Square((keys[j],), *arrays) if precision[:, j].any() else None
+
+        return by_column(keys, square, len(theta.mean))
 
     def sample(self, codes: Array, theta: Diagonal, rng: np.random.Generator) -> Encoded:
         """Normal numbers; a feature left out stays at its mean."""

@@ -14,6 +14,7 @@ from suffice._vector import Array
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Weighable
 from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models._drawn import Drawn, Nomogram
 from suffice.models._explained import Explained, Terms
 from suffice.models._statistics import Statistics
 
@@ -21,7 +22,7 @@ CLASSES = "classes"  # what the weight of log p(y) is called
 
 
 @dataclass(frozen=True, eq=False)
-class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors]):
+class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Factors]):
     """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
 
     This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
@@ -129,6 +130,18 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors]):
             elif weight[0] != 0.0:
                 found = found + weight[0] * self.terms_of(name, X, known)
         return found.gathered(self.columns())
+
+    def drawn(self, theta: Factors) -> Nomogram:
+        """The terms of all experts times their weights."""
+        first, weights = self._weights()
+        found = Nomogram(self._of_classes(first, theta), ())
+        for (name, model), weight in zip(self._present(), weights, strict=True):
+            known = theta.parts[name]
+            if name in self.by_column:
+                found = found + self.drawn_of(name, cast(Any, model).tempered(known, weight))
+            elif weight[0] != 0.0:
+                found = found + weight[0] * self.drawn_of(name, known)
+        return found
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The score of each row for every class (n, k), by the parameters of all other rows."""

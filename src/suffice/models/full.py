@@ -15,6 +15,7 @@ from suffice._labels import OneHot, dense
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
+from suffice.models._drawn import DrawnDensity, Form, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms, keys_of
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
@@ -108,7 +109,7 @@ def factor(covariance: Array, used: Array, size: Array) -> Factor:
 
 
 @dataclass(frozen=True, eq=False)
-class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], Samplable[Full]):
+class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], Samplable[Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y)."""
 
     full: ClassVar[bool] = True
@@ -216,6 +217,13 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], Samplable[Full]):
                 base[rows], terms[some] = self._terms(values[rows][:, which], theta.marginal(which))
         return Terms(base, keys_of(self), terms)
 
+    def drawn_density(self, theta: Full) -> Nomogram:
+        """One form of all columns, with the determinants in the base."""
+        precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
+        k = len(theta.mean)
+        form = Form(keys_of(self), theta.origin, theta.mean, np.broadcast_to(precision, (k, *precision.shape[1:])))
+        return Nomogram(np.broadcast_to(-0.5 * theta.log_det, (k,)), (form,))
+
     def sample(self, codes: Array, theta: Full, rng: np.random.Generator) -> Encoded:
         """Normal numbers; a feature left out stays at its mean."""
         roots = np.stack([_root(*pair) for pair in zip(theta.covariance, theta.whiten, strict=True)])
@@ -300,6 +308,11 @@ class _TiedFullGaussian(_FullGaussian):
             rows = np.flatnonzero(np.isnan(values).any(axis=1))
             scores[rows] = super().log_joint(X[rows], theta)
         return scores
+
+    def drawn(self, theta: Full) -> Nomogram:
+        """The linear scores, about the mean of all classes."""
+        p = np.exp(theta.class_log_prob)
+        return Linear.of(theta).drawn(keys_of(self), (p / p.sum()) @ (theta.origin + theta.mean))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ import numpy as np
 from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
-from suffice.encoders.pairs import PairFeatures
+from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.models import _kernels
 from suffice.models._base import Attempt, Classed, Removable
+from suffice.models._drawn import DrawnView, Map, Nomogram, UndrawableError
 from suffice.models._explained import Additive
 from suffice.models._statistics import Statistics, rest
 from suffice.models._tables import by_feature, counted, moved
@@ -62,7 +63,7 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables]):
+class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables], DrawnView[Tables]):
     """What a pair of columns says of the class beyond its two columns, in coarse cells.
 
         term_ij(x, c) = log p(x_i, x_j | c) - log p(x_i | c) - log p(x_j | c)
@@ -143,6 +144,19 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:
+        """A map for each pair."""
+        if not isinstance(self.encoder, Pairs):
+            raise UndrawableError("the cells of pairs are those of an encoder Pairs: give the model that made the rows")
+        features, readings = _of(theta.domain), self.encoder.coarse.readings()
+        names, k = cast(Array, features.names), len(theta.class_log_prob)
+        each = zip(names, self.encoder.chosen, features.sides, features.starts, strict=False)
+        maps = (
+            Map((a, b), (readings[i], readings[j]), theta.log_probability[at : at + r * q].reshape(r, q, k))
+            for (a, b), (i, j), (r, q), at in each
+        )
+        return Nomogram(np.zeros(k), tuple(maps))
 
     def account(self, s: Statistics[Any]) -> tuple[str, ...]:
         return tuple(f"a map with {b}" for _, b in cast(Array, s.domain.names))

@@ -13,6 +13,7 @@ from suffice._vector import Array
 from suffice.encoders.partitions import Partitions
 from suffice.encoders.trees import LeafFeatures
 from suffice.models import _kernels_without
+from suffice.models._drawn import Nomogram, UndrawableError
 from suffice.models._explained import Terms
 from suffice.models._statistics import Statistics
 from suffice.models.categorical import Categorical, Counts, Tables
@@ -47,6 +48,9 @@ class Leaves(Categorical):
         leaves = cast(LeafFeatures, theta.domain.features).read(X)
         base, values = self.encoder.trees.steps(leaves, theta.log_probability)
         return Terms(base, self.encoder.keys, values)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:  # noqa: ARG002 - whatever the parameters
+        raise UndrawableError("trees divide several columns at a time, so that no column has a term of its own")
 
     def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
         return ("",) * s.domain.width

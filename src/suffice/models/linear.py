@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from suffice._domain import Domain
 from suffice._vector import Array
+from suffice.models._drawn import Needed, Nomogram
 from suffice.models.gaussian import Normal
 
 
@@ -40,6 +43,13 @@ class Linear:
         if len(at_zero) == 2:
             return self.coef[1:] - self.coef[:1], at_zero[1:] - at_zero[:1]
         return self.coef - self.coef.mean(axis=0), at_zero - at_zero[np.isfinite(at_zero)].mean()
+
+    def drawn(self, keys: Sequence[Any], centre: Array) -> Nomogram:
+        """The same as slopes of columns about a centre (d,); those that are 0 for all classes are left out."""
+        slopes = zip(keys, centre.tolist(), self.coef.T, strict=True)
+        nothing = np.zeros(len(self.coef))
+        terms = (Needed((key,), at, coef, nothing) for key, at, coef in slopes if coef.any())
+        return Nomogram(self.scores(centre[None])[0], tuple(terms))
 
     def scores(self, X: Array) -> Array:
         """Scores (n, k) of rows (n, d)."""

@@ -13,6 +13,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
+from suffice.models._drawn import DrawnDensity, Needed, Nomogram, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import by_class, compact, log_factorials
 from suffice.models._sampled import Samplable
@@ -58,6 +59,7 @@ class Multinomial(
     Joint[Words, WordProbabilities],
     Natural[Words, WordProbabilities, LogTables],
     ExplainedDensity[WordProbabilities],
+    DrawnDensity[WordProbabilities],
     Samplable[WordProbabilities],
     Tabular,
 ):
@@ -149,6 +151,11 @@ class Multinomial(
         """x_j log p_yj for each word; the factorials are the same for all classes."""
         values = whole(theta.domain.features.read(X))[:, None, :]
         return Terms(np.zeros(len(theta.log_probability)), keys_of(self), values * theta.log_probability)
+
+    def drawn_density(self, theta: WordProbabilities) -> Nomogram:
+        """x_j log p_yj, a slope for each word."""
+        keys, k = keys_of(self), len(theta.log_probability)
+        return by_column(keys, lambda j: Needed((keys[j],), 0.0, theta.log_probability[:, j], np.zeros(k)), k)
 
     def sample(self, codes: Array, theta: WordProbabilities, rng: np.random.Generator) -> Encoded:
         """Words of texts whose lengths, which the model does not tell, are Poisson numbers of the mean learned."""

@@ -14,6 +14,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Model, Read
+from suffice.models._drawn import Drawn, Needed, Nomogram, by_column
 from suffice.models._explained import HALVES, Explained, Terms, keys_of
 from suffice.models._statistics import Statistics
 from suffice.models.full import FullGaussian
@@ -28,7 +29,7 @@ ROWS = 10.0  # that the prior of covariances counts where entries are missing: a
 
 
 @dataclass(frozen=True, eq=False)
-class TangentPlane(Model[Moments, Plane], Explained[Plane]):
+class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
     rule: Rule = fisher
@@ -128,7 +129,7 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane]):
         Where entries are missing, those of the plane of the other columns.
         """
         values = np.asarray(theta.domain.features.read(X), dtype=float)
-        at = theta.origin if theta.source is None else _mean_of_all(self._behind(theta))
+        at = self._centre(theta)
         base, terms = np.zeros(len(values)), np.zeros(values.shape)
         if complete(values):
             base[:], terms[:] = theta.log_odds(at[None])[0], theta.coef * (values - at)
@@ -139,6 +140,20 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane]):
                 base[rows] = plane.log_odds(at[None, has])[0]
                 terms[np.ix_(rows, has)] = plane.coef * (values[rows][:, has] - at[has])
         return Terms(base[:, None] * HALVES, keys_of(self), terms[:, None, :] * HALVES[:, None])
+
+    def drawn(self, theta: Plane) -> Nomogram:
+        """coef_j (x_j - mean_j) in the log-odds of the second class, half for each class."""
+        at, keys = self._centre(theta), keys_of(self)
+
+        def slope(j: int) -> Needed:
+            return Needed((keys[j],), float(at[j]), theta.coef[j] * HALVES, np.zeros(2))
+
+        found = by_column(keys, slope, 2)
+        return replace(found, base=theta.log_odds(at[None])[0] * HALVES)
+
+    def _centre(self, theta: Plane) -> Array:
+        """The mean of all rows (d,), if the moments are known."""
+        return theta.origin if theta.source is None else _mean_of_all(self._behind(theta))
 
     def _behind(self, theta: Plane) -> Statistics[Moments]:
         if theta.source is None:

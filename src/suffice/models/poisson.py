@@ -12,6 +12,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array, Vector
 from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural
+from suffice.models._drawn import DrawnDensity, Nomogram, Slope, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._rows import compact, known, log_factorials
 from suffice.models._sampled import Samplable
@@ -50,6 +51,7 @@ class Poisson(
     Joint[Totals, Rates],
     Natural[Totals, Rates, LogRates],
     ExplainedDensity[Rates],
+    DrawnDensity[Rates],
     Samplable[Rates],
 ):
     """p(x | y) = prod_j rate_yj^x_j exp(-rate_yj) / x_j!, for counts of events.
@@ -157,6 +159,13 @@ class Poisson(
         values = whole(theta.domain.features.read(X))[:, None, :]
         terms = values * theta.log_rate - theta.rate
         return Terms(np.zeros(len(theta.rate)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def drawn_density(self, theta: Rates) -> Nomogram:
+        """x_j log rate_yj - rate_yj, a slope for each feature."""
+        keys = keys_of(self)
+        return by_column(
+            keys, lambda j: Slope((keys[j],), 0.0, theta.log_rate[:, j], -theta.rate[:, j]), len(theta.rate)
+        )
 
     def sample(self, codes: Array, theta: Rates, rng: np.random.Generator) -> Encoded:
         return Encoded(theta.domain.features, rng.poisson(theta.rate[codes]).astype(float))

@@ -10,11 +10,13 @@ import numpy as np
 
 from suffice._domain import CategoricalFeatures, Encoded
 from suffice._labels import positions
+from suffice._reading import Choices
 from suffice._vector import Array
 from suffice.models._base import AnyStatistics
+from suffice.models._drawn import Cells, Gap, Nomogram
 from suffice.models._statistics import Statistics
 from suffice.models._tables import rows_of
-from suffice.models.categorical import Categorical, Counts
+from suffice.models.categorical import Categorical, Counts, Tables
 from suffice.priors import table_evidence
 
 RARE = "(rare)"  # what the cell of pooled categories is called
@@ -30,6 +32,9 @@ class PooledFeatures(CategoricalFeatures):
 
     values: tuple[Array, ...] = ()  # (v_j,) of each column, sorted
     cell: tuple[Array, ...] = ()  # (v_j,) the cell of each
+
+    def reading(self, j: int) -> Choices:
+        return Choices(self.values[j], self.cell[j])
 
     def places(self, j: int, values: Array) -> Array:
         at = positions(values, self.values[j], f"the values of {self.name(j)}")
@@ -119,6 +124,19 @@ class Informative(Pooled):
         if apart <= alike:
             return one_cell(categories, "")
         return Pool(categories, np.arange(len(categories)), "whether it is missing tells classes apart")
+
+    def drawn_density(self, theta: Tables) -> Nomogram:
+        """Of each column, what it adds that an entry is there, or missing."""
+        found = super().drawn_density(theta)
+        return replace(found, terms=tuple(_gap(cast(Cells, term)) for term in found.terms))
+
+
+def _gap(term: Cells) -> Gap:
+    """Of a table over False and True, whether an entry is missing."""
+    cell = cast(Choices, term.reading).listed()
+    nothing = np.zeros(term.values.shape[1])
+    each = (term.values[cell[whether]] if whether in cell else nothing for whether in (False, True))
+    return Gap(term.columns, np.stack(list(each)))
 
 
 def _one_of(cell: Array, cells: Array, rng: np.random.Generator) -> Array:

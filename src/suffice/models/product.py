@@ -16,6 +16,7 @@ from suffice._vector import Array, Vector
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.models._base import Density, Joint, Natural, Removable, Tabular
 from suffice.models._blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models._drawn import DrawnDensity, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
@@ -31,7 +32,7 @@ class NaturalFactors(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], Samplable[Factors]):
+class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnDensity[Factors], Samplable[Factors]):
     """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
 
     A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
@@ -52,6 +53,11 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], Sampla
         """Those of all blocks, added up by column."""
         each = (self.terms_of(name, X, theta.parts[name]) for name, _ in self.present(theta.domain.features))
         return reduce(add, each).gathered(self.columns())
+
+    def drawn_density(self, theta: Factors) -> Nomogram:
+        """The terms of all blocks."""
+        each = (self.drawn_of(name, theta.parts[name]) for name, _ in self.present(theta.domain.features))
+        return reduce(add, each)
 
     def sample(self, codes: Array, theta: Factors, rng: np.random.Generator) -> Encoded:
         """Rows of all blocks, each on its own."""

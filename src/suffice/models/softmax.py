@@ -12,6 +12,7 @@ from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.models._base import Attempt, Curved, Joint, Model
+from suffice.models._drawn import Drawn, Nomogram
 from suffice.models._explained import Explained, Terms, keys_of
 from suffice.models._statistics import Statistics
 from suffice.models.diagonal import TiedDiagonalGaussian
@@ -24,7 +25,13 @@ LARGE = 30.0  # by how much a class without probability is below all others, so 
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Linear, Slopes], Explained[Linear]):
+class Softmax(
+    Model[Moments, Linear],
+    Joint[Moments, Linear],
+    Curved[Moments, Linear, Slopes],
+    Explained[Linear],
+    Drawn[Linear],
+):
     """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A).
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
@@ -75,6 +82,10 @@ class Softmax(Model[Moments, Linear], Joint[Moments, Linear], Curved[Moments, Li
         centre, _ = self.gaussian.standard()
         values = theta.domain.features.read(X)
         return Terms(theta.scores(centre[None])[0], keys_of(self), theta.coef * (values - centre)[:, None, :])
+
+    def drawn(self, theta: Linear) -> Nomogram:
+        """coef_yj (x_j - mean_j), about the mean of all rows, whose scores are the base."""
+        return theta.drawn(keys_of(self), self.gaussian.standard()[0])
 
     def natural(self, theta: Linear) -> Slopes:
         """Slopes of standardised features, less their mean over the classes, which changes nothing."""

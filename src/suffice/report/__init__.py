@@ -1,1 +1,5 @@
-"""Reports: classifiers compared on a table of one's own, what is measured of them, and the page that shows it."""
+"""Reports: classifiers compared on a table of one's own, and pages about fitted models."""
+
+from suffice.report.model_page import explain
+
+__all__ = ["explain"]

@@ -30,6 +30,7 @@ def document(
     lead: Html | None = None,
     filter_label: str = "Filter data sets",
     only_off: bool = True,
+    assets: Sequence[str] = (),
 ) -> str:
     """A page as one string.
 
@@ -45,7 +46,11 @@ def document(
         What the box for text filters: the rows of all tables, by their first cell; "" leaves the box out.
     only_off : bool, default=True
         Whether there is a box "only cells that are off".
+    assets : sequence of str, default=()
+        Scripts and style sheets of this package that a page needs besides those that all have, by their names.
     """
+    scripts = ["page.js", *(name for name in assets if name.endswith(".js"))]
+    styles = ["page.css", *(name for name in assets if name.endswith(".css"))]
     anchors = _anchors(sections)
     parts = [_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)]
     content = tag("main", tag("header", tag("h1", title), lead, class_="lead"), *parts, id="content")
@@ -54,10 +59,10 @@ def document(
             tag("a", "Skip to the content", href="#content", class_="skip"),
             _controls(filter_label, only_off),
             tag("div", _contents(sections, anchors), content, class_="page"),
-            tag("script", Html(_asset("page.js"))),
+            *(tag("script", Html(_asset(name))) for name in scripts),
         ]
     )
-    html = tag("html", _head(title), tag("body", body), lang="en")
+    html = tag("html", _head(title, scripts, styles), tag("body", body), lang="en")
     return "<!DOCTYPE html>\n" + str.__str__(html) + "\n"
 
 
@@ -66,10 +71,11 @@ def _asset(name: str) -> str:
     return (resources.files("suffice.report.page") / name).read_text(encoding="utf-8")
 
 
-def _head(title: str) -> Html:
-    # the only script that may run is the one with this hash
-    script = b64encode(sha256(_asset("page.js").encode()).digest()).decode()
-    rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
+def _head(title: str, scripts: Sequence[str], styles: Sequence[str]) -> Html:
+    # the only scripts that may run are those with these hashes
+    hashes = (b64encode(sha256(_asset(name).encode()).digest()).decode() for name in scripts)
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; img-src data:"
     return tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -77,7 +83,7 @@ def _head(title: str) -> Html:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", Html(_asset("page.css"))),
+        *(tag("style", Html(_asset(name))) for name in styles),
     )
 
 

@@ -1,0 +1,58 @@
+"""`suffice explain`: a page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import suffice
+from suffice.commands import _options as options
+from suffice.commands._rows import rows_for
+from suffice.commands._say import note, noting, say, working
+from suffice.commands._store import load
+from suffice.report.console import check_writable
+from suffice.report.model_page import explain as write_page
+from suffice.tables import Reading, TableError
+
+EXAMPLES = (
+    "suffice explain m.suffice --page page.html",
+    "suffice explain m.suffice --page page.html --rows new.csv",
+)
+
+
+def explain(
+    model: options.ModelFile,
+    page: Annotated[Path, typer.Option("--page", "-p", help="Where the page is written, one .html file.")],
+    rows: Annotated[
+        str | None,
+        typer.Option("--rows", help="A table of rows to take importances from; the first can be set in the page."),
+    ] = None,
+    na: options.Na = None,
+    decimal: options.Decimal = None,
+    separator: options.Separator = None,
+) -> None:
+    """Write a page about a model: what it is, what each column adds, and the sums it was learned from.
+
+    The page is one file that needs no network. Where the model is a sum of terms by column, every column has a slider
+    or a menu, and the page computes the class probabilities of the row that is set.
+    """
+    check_writable(page)
+    if page.resolve() in (model.resolve(), Path(rows or model).resolve()):
+        raise TableError(f"{page} would be replaced by the page: choose another --page")
+    known, X = _asked(model, rows, Reading(tuple(na or ()), decimal, separator))
+    with noting(), working(f"writing {page}"):
+        write_page(known, page, X)
+    say(f"page: {page}, {page.stat().st_size / 1024:,.0f} KiB")
+
+
+def _asked(model: Path, rows: str | None, how: Reading) -> tuple[Any, Any]:
+    """The model, and the rows if there are any."""
+    if rows is None:
+        return suffice.load(model), None
+    stored = load(model)
+    with working(f"reading {rows}"):
+        found = rows_for(stored, rows, how, labels=False)
+    note(found.notes)
+    return stored.model, found.X

@@ -1,0 +1,273 @@
+"""A fitted model as a short list of terms that anything can add up: tables, maps, slopes and squares of columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Self
+
+import numpy as np
+
+from suffice._domain import CategoricalFeatures
+from suffice._labels import missing
+from suffice._reading import Intervals, Reading
+from suffice._vector import Array
+from suffice.models._base import Ability, D, T
+
+
+class UndrawableError(ValueError):
+    """A model is no sum of terms of single columns, pairs of these, or a few together; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Term(ABC):
+    """What some columns add to the scores of the classes. It is 0 where an entry of them is missing or unknown."""
+
+    columns: tuple[Any, ...]  # names or numbers
+
+    kind: ClassVar[str]
+    numbers: ClassVar[tuple[str, ...]]  # what it is made of, but for the cells of columns
+    weighed: ClassVar[tuple[str, ...]]  # of these, what a weight multiplies
+    optional: ClassVar[bool] = True  # whether an entry may be missing
+
+    @property
+    def key(self) -> Any:
+        """What contributions call it: the column, or a pair of them."""
+        return self.columns[0] if len(self.columns) == 1 else self.columns
+
+    def __rmul__(self, weight: float) -> Self:
+        return replace(self, **{name: weight * getattr(self, name) for name in self.weighed})
+
+    def over(self, columns: Sequence[Any]) -> Self:
+        """The same of columns that are called otherwise."""
+        return replace(self, columns=tuple(columns))
+
+    def readings(self) -> dict[Any, Reading | None]:
+        """How each column is read: in cells, or as the number that it is (None)."""
+        return dict.fromkeys(self.columns)
+
+    @abstractmethod
+    def value(self, *entries: Array) -> Array:
+        """What it adds to each class (n, k), from the entries (n,) of each of its columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Term):
+    """values (r, k) of the cell that an entry is in."""
+
+    kind, numbers, weighed = "cells", ("values",), ("values",)
+
+    reading: Reading
+    values: Array
+
+    def value(self, *entries: Array) -> Array:
+        return _padded(self.values)[self.reading.cells(entries[0])]
+
+    def readings(self) -> dict[Any, Reading | None]:
+        return {self.columns[0]: self.reading}
+
+
+@dataclass(frozen=True, eq=False)
+class Map(Term):
+    """values (r, q, k) of the cells that the entries of two columns are in."""
+
+    kind, numbers, weighed = "map", ("values",), ("values",)
+
+    sides: tuple[Reading, Reading]
+    values: Array
+
+    def value(self, *entries: Array) -> Array:
+        u, v = (side.cells(entry) for side, entry in zip(self.sides, entries, strict=True))
+        r, q, k = self.values.shape
+        return _padded(self.values.reshape(r * q, k))[np.where((u >= 0) & (v >= 0), u * q + v, -1)]
+
+    def readings(self) -> dict[Any, Reading | None]:
+        return dict(zip(self.columns, self.sides, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Gap(Term):
+    """values (2, k): where an entry is there, and where it is missing."""
+
+    kind, numbers, weighed = "gap", ("values",), ("values",)
+
+    values: Array
+
+    def value(self, *entries: Array) -> Array:
+        return np.asarray(self.values[[int(missing(entry)) for entry in entries[0]]])
+
+    def readings(self) -> dict[Any, Reading | None]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Slope(Term):
+    """coef_c (x - centre) + constant_c, for a number x."""
+
+    kind, numbers, weighed = "slope", ("centre", "coef", "constant"), ("coef", "constant")
+
+    centre: float
+    coef: Array  # (k,)
+    constant: Array  # (k,)
+
+    def value(self, *entries: Array) -> Array:
+        x = np.asarray(entries[0], dtype=float)[:, None]
+        return np.where(np.isnan(x), 0.0, (x - self.centre) * self.coef + self.constant)
+
+
+@dataclass(frozen=True, eq=False)
+class Needed(Slope):
+    """A `Slope` of a column that no row may lack, as all columns' slopes would be others without it."""
+
+    optional = False
+
+
+@dataclass(frozen=True, eq=False)
+class Square(Term):
+    """constant_c - 1/2 precision_c ((x - origin_c) - mean_c)^2, for a number x."""
+
+    kind, numbers = "square", ("origin", "mean", "precision", "constant")
+    weighed = ("precision", "constant")
+
+    origin: Array  # (k,)
+    mean: Array  # (k,)
+    precision: Array  # (k,)
+    constant: Array  # (k,)
+
+    def value(self, *entries: Array) -> Array:
+        x = np.asarray(entries[0], dtype=float)[:, None]
+        gap = (x - self.origin) - self.mean
+        return np.where(np.isnan(x), 0.0, self.constant - 0.5 * self.precision * gap**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Form(Term):
+    """-1/2 (x - mean_c)_j [precision_c (x - mean_c)]_j, a term for each of d numbers x; none may be missing."""
+
+    kind, numbers, weighed = "form", ("origin", "mean", "precision"), ("precision",)
+    optional = False
+
+    origin: Array  # (k, d)
+    mean: Array  # (k, d)
+    precision: Array  # (k, d, d)
+
+    def value(self, *entries: Array) -> Array:
+        gap = (np.stack(entries, axis=1)[:, None, :] - self.origin) - self.mean  # (n, k, d)
+        return np.asarray(-0.5 * np.einsum("ncj,cjl,ncl->nc", gap, self.precision, gap))
+
+
+@dataclass(frozen=True, eq=False)
+class Level(Term):
+    """The same for every row: what is taken out of a term, so that its mean is 0, and is in the base instead."""
+
+    kind, numbers, weighed = "level", ("values",), ("values",)
+
+    values: Array  # (k,)
+
+    def value(self, *entries: Array) -> Array:
+        return np.tile(self.values, (len(entries[0]), 1))
+
+    def readings(self) -> dict[Any, Reading | None]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Nomogram:
+    """A classifier as a sum: score_c(x) = base_c + sum_t term_t(x, c), with p(c | x) the softmax of the scores.
+
+    It holds numbers only: no row is needed to draw it, and no library to evaluate it.
+
+    >>> half = Cells(("age",), Intervals(np.array([-np.inf, 40.0])), np.array([[0.0, 1.0], [0.0, -1.0]]))
+    >>> both = Nomogram(np.zeros(2), (half,)) + 0.5 * Nomogram(np.ones(2), (half,))
+    >>> both.base, len(both.terms)
+    (array([0.5, 0.5]), 2)
+    """
+
+    base: Array  # (k,)
+    terms: tuple[Term, ...]
+
+    def __add__(self, other: Nomogram) -> Nomogram:
+        return Nomogram(self.base + other.base, self.terms + other.terms)
+
+    def __rmul__(self, weight: float) -> Self:
+        return replace(self, base=weight * self.base, terms=tuple(weight * term for term in self.terms))
+
+    def called(self, names: Mapping[Any, Any]) -> Self:
+        """The same with other names of some columns."""
+        terms = (term.over([names.get(column, column) for column in term.columns]) for term in self.terms)
+        return replace(self, terms=tuple(terms))
+
+    def shifted(self, shifts: Mapping[Any, Array]) -> Self:
+        """With a number for each class (k,) added to the terms of some keys, and taken from the base."""
+        keys = [(key if isinstance(key, tuple) else (key,), shift) for key, shift in shifts.items()]
+        levels = tuple(Level(columns, shift) for columns, shift in keys)
+        return replace(self, base=self.base - sum(level.values for level in levels), terms=self.terms + levels)
+
+    def scores(self, rows: Mapping[Any, Array]) -> Array:
+        """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts."""
+        each = (term.value(*(rows[column] for column in term.columns)) for term in self.terms)
+        return np.asarray(self.base + sum(each))
+
+    @property
+    def columns(self) -> list[Any]:
+        """The columns that count, in the order of the terms."""
+        return list(dict.fromkeys(column for term in self.terms for column in term.columns))
+
+    @property
+    def size(self) -> int:
+        """How many numbers its terms hold."""
+        return sum(np.asarray(getattr(term, name)).size for term in self.terms for name in term.weighed)
+
+
+class Drawn(Ability, Generic[T]):
+    """Has scores that are a sum of terms of a few known forms, so that a page can draw and evaluate them."""
+
+    words = "scores that are a sum of terms by column"
+
+    @abstractmethod
+    def drawn(self, theta: T) -> Nomogram:
+        """`log_joint` as a sum, up to what all classes share; UndrawableError if these parameters have none."""
+
+
+class DrawnDensity(Drawn[D]):
+    """Has log p(x | y) as a sum of terms of a few known forms."""
+
+    @abstractmethod
+    def drawn_density(self, theta: D) -> Nomogram:
+        """`log_density` as a sum, up to what all classes share; UndrawableError if these parameters have none."""
+
+    def drawn(self, theta: D) -> Nomogram:
+        found = self.drawn_density(theta)
+        return replace(found, base=found.base + theta.class_log_prob)
+
+
+class DrawnView(DrawnDensity[D]):
+    """The same of rows that its own encoder has made of the columns of a table."""
+
+
+def _padded(values: Array) -> Array:
+    """Values (r, k) with a last row of zeros, for what has no cell."""
+    return np.append(values, np.zeros((1, values.shape[1])), axis=0)
+
+
+def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:
+    """A term for each column from the tables of all columns side by side (cells, k); one of a single cell is left out
+    where it says the same of all classes.
+    """
+    found = []
+    for j, table in enumerate(np.split(values, features.starts[1:-1])):
+        if len(table) > 1 or (table != table[:, :1]).any():
+            found.append(Cells((keys[j],), features.reading(j), table))
+    return Nomogram(np.zeros(values.shape[1]), tuple(found))
+
+
+def by_column(keys: Sequence[Any], term: Callable[[int], Term | None], k: int) -> Nomogram:
+    """A term for each column, by its number; None is left out."""
+    each = (term(j) for j in range(len(keys)))
+    return Nomogram(np.zeros(k), tuple(one for one in each if one is not None))
+
+
+def above(threshold: float) -> Intervals:
+    """Two cells: numbers up to a threshold, and those above it."""
+    return Intervals(np.array([-np.inf, np.nextafter(threshold, np.inf)]))

@@ -1,0 +1,353 @@
+"use strict";
+(() => {
+  const source = document.getElementById("nomogram-data");
+  if (!source) {
+    return;
+  }
+  const model = JSON.parse(source.textContent);
+  const k = model.classes.length;
+  const MISSING = -1; // of an option; a missing number is NaN
+  const UNKNOWN = -2; // an option that was never learned
+  const IMPOSSIBLE = -1e6; // a term below this rules its class out, and is no part of means over classes
+  const SHOWN = 12; // terms of the waterfall
+  const POINTS = 81; // of the line above a slider
+  const CUT = 4; // log-odds at which that line is cut off
+  const one = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // The model: numbers that JSON has no word for come as text
+
+  const numbers = (value) => (Array.isArray(value) ? value.map(numbers) : Number(value));
+  for (const term of model.terms) {
+    for (const name of ["values", "origin", "mean", "precision", "constant", "coef", "centre"]) {
+      if (name in term) {
+        term[name] = numbers(term[name]);
+      }
+    }
+    term.reads.forEach((read) => "bounds" in read && (read.bounds = numbers(read.bounds)));
+  }
+  const base = numbers(model.base);
+  const nothing = new Array(k).fill(0);
+  const isOption = (i) => "options" in model.columns[i];
+  const isMissing = (i, x) => (isOption(i) ? x === MISSING : Number.isNaN(x));
+
+  const cell = (read, x) => {
+    if (!("bounds" in read)) {
+      return x >= 0 ? read.cells[x] : -1;
+    }
+    if (Number.isNaN(x)) {
+      return -1;
+    }
+    let [low, high] = [0, read.bounds.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      [low, high] = read.bounds[middle] <= x ? [middle + 1, high] : [low, middle];
+    }
+    return low;
+  };
+
+  // What a term adds to each class: a list for each of its keys
+
+  const kinds = {
+    cells: (t, [x]) => {
+      const at = cell(t.reads[0], x);
+      return [at < 0 ? nothing : t.values[at]];
+    },
+    map: (t, xs) => {
+      const [u, v] = xs.map((x, side) => cell(t.reads[side], x));
+      return [u < 0 || v < 0 ? nothing : t.values[u][v]];
+    },
+    gap: (t, [x]) => [t.values[isMissing(t.columns[0], x) ? 1 : 0]],
+    level: (t) => [t.values],
+    slope: (t, [x]) => [Number.isNaN(x) ? nothing : t.coef.map((b, c) => (x - t.centre) * b + t.constant[c])],
+    square: (t, [x]) => [
+      Number.isNaN(x)
+        ? nothing
+        : t.mean.map((m, c) => t.constant[c] - 0.5 * t.precision[c] * (x - t.origin[c] - m) ** 2),
+    ],
+    form: (t, xs) => {
+      const gaps = t.mean.map((mean, c) => mean.map((m, j) => xs[j] - t.origin[c][j] - m));
+      const pull = (c, j) => t.precision[c][j].reduce((sum, p, l) => sum + p * gaps[c][l], 0);
+      return xs.map((_, j) => gaps.map((gap, c) => -0.5 * gap[j] * pull(c, j)));
+    },
+  };
+  const adds = (term, row) => kinds[term.kind](term, term.columns.map((i) => row[i]));
+
+  const evaluate = (row) => {
+    const scores = [...base];
+    const parts = model.names.map(() => [...nothing]);
+    for (const term of model.terms) {
+      adds(term, row).forEach((values, at) => {
+        values.forEach((value, c) => {
+          scores[c] += value;
+          parts[term.keys[at]][c] += value;
+        });
+      });
+    }
+    return { scores, parts };
+  };
+
+  const softmax = (scores) => {
+    const top = Math.max(...scores);
+    const weights = scores.map((score) => (Number.isFinite(top) ? Math.exp(score - top) : 1));
+    const total = weights.reduce((a, b) => a + b, 0);
+    return weights.map((weight) => weight / total);
+  };
+
+  // What values by class say for one class against the mean of the others that are possible
+
+  const against = (values, c) => {
+    const others = values.filter((value, other) => other !== c && value > IMPOSSIBLE);
+    if (!others.length) {
+      return k > 1 ? Infinity : 0;
+    }
+    return values[c] - others.reduce((a, b) => a + b, 0) / others.length;
+  };
+
+  // The row that is set
+
+  const controls = all(".nomogram [data-column]");
+  const row = model.columns.map((column) => column.start);
+  const of = (i) => model.terms.filter((term) => term.columns.includes(i));
+  const termsOf = model.columns.map((_, i) => of(i));
+  const day = (x) => {
+    const moment = new Date(x * 86400000);
+    return Number.isNaN(moment.getTime()) ? "" : moment.toISOString().replace(/T00:00:00\.000Z$/, "").replace(/\.000Z$/, "");
+  };
+  const said = (i) => {
+    const x = row[i];
+    if (isMissing(i, x)) {
+      return "missing";
+    }
+    if (isOption(i)) {
+      return x === UNKNOWN ? "another value" : model.columns[i].options[x];
+    }
+    return model.columns[i].dates ? day(x) : String(Number(x.toPrecision(6)));
+  };
+
+  // Showing it
+
+  const percent = (p) => {
+    if (p > 0 && p < 0.000005) {
+      return "< 0.001 %";
+    }
+    return `${(100 * p).toFixed(p > 0 && p < 0.0005 ? 3 : 1)} %`;
+  };
+  const signed = (x) =>
+    Number.isFinite(x) && Math.abs(x) < -IMPOSSIBLE ? (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(2) : x < 0 ? "rules it out" : "all others out";
+  const make = (name, className, text) => {
+    const element = document.createElement(name);
+    element.className = className;
+    if (text !== undefined) {
+      element.textContent = text;
+    }
+    return element;
+  };
+
+  const lines = all(".classes tr[data-class]");
+  const lineOf = new Map(lines.map((line) => [Number(line.dataset.class), line]));
+  const rest = one(".classes .others");
+  const showClasses = (p) => {
+    const order = p.map((_, c) => c).sort((a, b) => p[b] - p[a]);
+    const some = lines.length > 8 ? order.slice(0, 8) : null;
+    for (const line of lines) {
+      const c = Number(line.dataset.class);
+      line.dataset.probability = p[c];
+      one(".fill", line).style.width = `${100 * p[c]}%`;
+      one(".number", line).textContent = percent(p[c]);
+      line.classList.toggle("top", c === order[0]);
+      line.classList.toggle("lead", order.indexOf(c) < 4);
+      line.hidden = some !== null && !some.includes(c);
+    }
+    if (some) {
+      some.forEach((c) => rest.before(lineOf.get(c)));
+      one(".number", rest).textContent = percent(order.slice(8).reduce((sum, c) => sum + p[c], 0));
+    }
+    return order[0];
+  };
+
+  const picker = one("#against");
+  const list = one(".waterfall");
+  const bar = (from, to, scale) => {
+    const track = make("span", "lane");
+    const fill = make("i", to < from ? "fill minus" : "fill plus");
+    const [left, right] = [scale(Math.min(from, to)), scale(Math.max(from, to))];
+    fill.style.left = `${left}%`;
+    fill.style.width = `${Math.max(right - left, 0.4)}%`;
+    const zero = make("i", "zero");
+    zero.style.left = `${scale(0)}%`;
+    track.append(zero, fill);
+    track.setAttribute("aria-hidden", "true");
+    return track;
+  };
+  const showWaterfall = (parts, c) => {
+    const drawn = (x) => Math.max(-60, Math.min(60, x)); // what rules a class out is not to scale
+    const each = model.names.map((name, at) => ({ at, name, size: against(parts[at], c) }));
+    each.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
+    const steps = [{ name: "before any column", size: against(base, c) }, ...each.slice(0, SHOWN).map((step) => ({ ...step, name: titled(step.at) }))];
+    const more = each.slice(SHOWN);
+    if (more.length) {
+      steps.push({ name: `${more.length} more`, size: more.reduce((sum, step) => sum + step.size, 0) });
+    }
+    let sum = 0;
+    const ends = steps.map((step) => [sum, (sum += drawn(step.size))]);
+    const [low, high] = [Math.min(0, ...ends.flat()), Math.max(0, ...ends.flat())];
+    const scale = (x) => (100 * (x - low)) / (high - low || 1);
+    const total = steps.reduce((a, step) => a + step.size, 0);
+    const items = steps.map((step, at) => item(step.name, bar(...ends[at], scale), signed(step.size), ""));
+    items.push(item("all together", bar(0, sum, scale), signed(total), "total"));
+    list.replaceChildren(...items);
+  };
+  const item = (name, track, number, kind) => {
+    const element = make("li", kind);
+    element.append(make("span", "what", name), track, make("span", "number", number));
+    return element;
+  };
+  const columnsOf = model.names.map((_, key) => {
+    const term = model.terms.find((one) => one.keys.includes(key));
+    return term.kind === "form" ? [term.columns[term.keys.indexOf(key)]] : term.columns;
+  });
+  const keyOf = model.columns.map((_, i) => columnsOf.findIndex((columns) => columns.length === 1 && columns[0] === i));
+  const own = (i, parts, c) => (keyOf[i] < 0 ? 0 : against(parts[keyOf[i]], c));
+  const titled = (key) => `${model.names[key]} = ${columnsOf[key].map(said).join(", ")}`;
+
+  // The line above a slider: what the column adds from one end to the other, all on the same scale
+
+  const strips = controls.filter((control) => one(".strip", control));
+  const effect = (i, x, c) => {
+    const tried = [...row];
+    tried[i] = x;
+    let sum = 0;
+    for (const term of termsOf[i]) {
+      for (const values of adds(term, tried)) {
+        sum += against(values, c);
+      }
+    }
+    return sum;
+  };
+  const showStrips = (c, parts) => {
+    const found = strips.map((control) => {
+      const i = Number(control.dataset.column);
+      const { min, max } = one("input[type=range]", control);
+      const xs = Array.from({ length: POINTS }, (_, n) => Number(min) + (n / (POINTS - 1)) * (max - min));
+      const now = own(i, parts, c) - effect(i, row[i], c); // what columns share is only told by how it changes
+      return { control, values: xs.map((x) => effect(i, x, c) + now) };
+    });
+    const most = Math.min(CUT, Math.max(0.5, ...found.flatMap(({ values }) => values.map((y) => Math.abs(y) || 0))));
+    for (const { control, values } of found) {
+      const path = values.map((y, n) => {
+        const height = Math.max(-1, Math.min(1, Number.isNaN(y) ? 0 : y / most));
+        return `${((100 * n) / (POINTS - 1)).toFixed(2)} ${(12 - 11 * height).toFixed(2)}`;
+      });
+      one(".strip .effect", control).setAttribute("d", `M${path.join("L")}`);
+    }
+  };
+
+  let wanted = 0;
+  const status = one(".nomogram [role=status]");
+  const show = () => {
+    const { scores, parts } = evaluate(row);
+    const p = softmax(scores);
+    const top = showClasses(p);
+    const c = picker.value === "" ? top : Number(picker.value);
+    const others = k === 2 ? model.classes[1 - c] : "the mean of the others";
+    one(".of-class").textContent = `${model.classes[c]} against ${others}`;
+    showWaterfall(parts, c);
+    for (const control of controls) {
+      const i = Number(control.dataset.column);
+      one(".adds", control).textContent = keyOf[i] < 0 ? "" : signed(own(i, parts, c));
+      if (model.columns[i].dates) {
+        one(".day", control).textContent = Number.isNaN(row[i]) ? "" : day(row[i]);
+      }
+    }
+    clearTimeout(wanted);
+    wanted = setTimeout(() => {
+      status.textContent = `Most probable: ${model.classes[top]}, ${percent(p[top])}`;
+      showStrips(c, parts);
+    }, 60);
+  };
+
+  // Controls: what is typed counts to the last digit; the slider follows as near as it can
+
+  const set = (control, x) => {
+    const i = Number(control.dataset.column);
+    row[i] = x;
+    if (isOption(i)) {
+      one("select", control).value = String(x);
+      return;
+    }
+    const gone = Number.isNaN(x);
+    const [slider, box] = [one("input[type=range]", control), one("input[type=number]", control)];
+    const hole = one("input[type=checkbox]", control);
+    slider.disabled = gone;
+    control.classList.toggle("gone", gone);
+    if (hole) {
+      hole.checked = gone;
+    }
+    if (!gone) {
+      slider.value = x;
+      slider.dataset.last = x;
+      if (Number(box.value) !== x || box.value === "") {
+        box.value = x;
+      }
+    } else {
+      box.value = "";
+    }
+  };
+
+  for (const control of controls) {
+    const i = Number(control.dataset.column);
+    const select = one("select", control);
+    if (select) {
+      select.addEventListener("change", () => {
+        row[i] = Number(select.value);
+        show();
+      });
+      continue;
+    }
+    const [slider, box] = [one("input[type=range]", control), one("input[type=number]", control)];
+    const hole = one("input[type=checkbox]", control);
+    const change = (x) => {
+      set(control, x);
+      show();
+    };
+    slider.addEventListener("input", () => change(Number(slider.value)));
+    box.addEventListener("input", () => {
+      const typed = box.value === "" ? NaN : Number(box.value);
+      const good = Number.isFinite(typed) || (Boolean(hole) && box.value === "" && !box.validity.badInput);
+      box.setAttribute("aria-invalid", String(!good));
+      if (good) {
+        change(typed);
+      }
+    });
+    box.addEventListener("blur", () => {
+      if (box.getAttribute("aria-invalid") === "true") {
+        box.setAttribute("aria-invalid", "false");
+        box.value = row[i];
+      }
+    });
+    if (hole) {
+      hole.addEventListener("change", () => change(hole.checked ? NaN : Number(slider.dataset.last ?? model.columns[i].start)));
+    }
+  }
+
+  const setRow = (values) => {
+    controls.forEach((control) => {
+      const x = values[Number(control.dataset.column)];
+      set(control, isOption(Number(control.dataset.column)) ? x : Number(x));
+    });
+    show();
+  };
+  one("#typical").addEventListener("click", () => setRow(model.columns.map((column) => column.start)));
+  const examples = one("#example");
+  if (examples) {
+    examples.addEventListener("change", () => examples.value !== "" && setRow(model.rows[Number(examples.value)]));
+  }
+  const filter = one("#filter");
+  filter.addEventListener("input", () => {
+    const sought = filter.value.trim().toLowerCase();
+    controls.forEach((control) => (control.hidden = !one("label", control).textContent.toLowerCase().includes(sought)));
+  });
+  picker.addEventListener("change", show);
+  setRow(row);
+})();
