@@ -84,6 +84,7 @@ MODELS = {
     "plane": lambda: (FisherDiscriminant(), *_breast()),
     "quadratic": lambda: (QuadraticDiscriminantAnalysis(), *_wine()),
     "categories": lambda: (CategoricalNB(), *_words()),
+    "impossible": lambda: (CategoricalNB(prior=None), *_words()),
     "odd": lambda: (NaiveBayes(missing="indicator"), *odd()),
     "odd tables": lambda: (AdditiveTables(pairs=[(0, 1), (3, 4)]), *odd()),
     "counts": lambda: (PoissonNB(), *_counts()),

@@ -33,7 +33,8 @@ from tests.toy import Unit
 
 real = pytest.mark.data
 EACH = [
-    pytest.param(name, marks=real if name in ("additive", "mixed", "categories") else ()) for name in samples.MODELS
+    pytest.param(name, marks=real if name in ("additive", "mixed", "categories", "impossible") else ())
+    for name in samples.MODELS
 ]
 
 
@@ -50,7 +51,7 @@ def entry(column, value):
         return (value - pd.Timestamp(0)) / pd.Timedelta(days=1) if column["dates"] else float(value)
     plain = value.item() if isinstance(value, np.generic) else value
     whole = isinstance(plain, float) and plain.is_integer()
-    text = value if isinstance(value, str) else repr(int(plain) if whole else plain)
+    text = value or "(empty text)" if isinstance(value, str) else repr(int(plain) if whole else plain)
     return column["options"].index(text) if text in column["options"] else -2
 
 
@@ -87,11 +88,12 @@ def added(term, xs):
 
 
 def probabilities(data, row):
-    scores = np.array(data["base"], dtype=float)
+    scores = np.zeros(len(data["base"]))
     for term in data["terms"]:
         values = added(term, [row[i] for i in term["columns"]])
         if values is not None:
             scores = scores + np.array(values, dtype=float)
+    scores = np.array(data["base"], dtype=float) + scores
     weights = [math.exp(score - scores.max()) for score in scores]
     return np.array(weights) / sum(weights)
 
@@ -168,7 +170,22 @@ def test_rows_that_are_given_can_be_set():
         assert_allclose(probabilities(data, rows[i]), model.predict_proba(X[i : i + 1])[0], atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::suffice.learners.weights.StaleWarning")
+def test_columns_beyond_the_first_sixty_are_folded_and_count():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 75))
+    model = GaussianNB().fit(X, X[:, 70] + 0.1 * X.sum(axis=1) > 0)
+    html = explain(model)
+    assert "15 more columns, which count as they are set" in html
+    assert html.index(">70</label>") < html.index("15 more columns")
+    data = embedded(html)
+    assert len(data["columns"]) == 75
+    rows = rng.normal(size=(3, 75))
+    names = [int(column["name"]) for column in data["columns"]]
+    found = [probabilities(data, [row[j] for j in names]) for row in rows]
+    assert_allclose(found, model.predict_proba(rows), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::suffice.learners.StaleWarning")
 def test_stale_models_say_so():
     X, y = load_iris(return_X_y=True)
     model = AdditiveTables(pairs=0).fit(X[::2], y[::2])

@@ -158,10 +158,7 @@ def _value(value: float, spread: float) -> Value:
 
 def _categories(key: Any, summary: Summary, names: Sequence[str], which: Sequence[int]) -> Html:
     most = np.argsort(-summary.weight, kind="stable")[:CATEGORIES]
-    rows = [
-        [named(summary.values[i]) or "(empty text)", *(Value(float(summary.table[c, i]), 0) for c in which)]
-        for i in most
-    ]
+    rows = [[named(summary.values[i]), *(Value(float(summary.table[c, i]), 0) for c in which)] for i in most]
     more = len(summary.values) - len(most)
     note = page.paragraph(f"{more} less frequent values are not shown.", quiet=True) if more > 0 else None
     table = page.data_table(["value", *(names[c] for c in which)], rows, f"Rows by {named(key)} and class")

@@ -180,7 +180,9 @@ def _lead(of: Subject) -> Html:
         f"{model.class_count_[most] / rows:.0%} of the rows are {named(model.classes_[most])}."
     )
     stale = bool(getattr(model, "stale_", False))
-    warn = page.verdict("Rows have come or gone since its weights were learned: it is stale.", kind="near")
+    warn = page.verdict(
+        "Rows have come or gone since it was calibrated: it is stale, until `recalibrate(X, y)`.", kind="near"
+    )
     return page.join([page.verdict(said), warn if stale else None])
 
 

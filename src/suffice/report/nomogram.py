@@ -17,6 +17,7 @@ from suffice.models import Nomogram
 from suffice.models._drawn import Form, Term
 from suffice.models._overview import Overview, Summary
 
+EMPTY = "(empty text)"
 FAR = 5.0  # times the range of nearly all values, beyond which a slider does not reach
 NEARLY = (0.005, 0.995)
 WIDE = 3.0  # standard deviations of normal classes that a slider reaches
@@ -50,7 +51,7 @@ class Control:
 
 def named(value: Any) -> str:
     """How a page calls a column, a class or a category."""
-    return str(value) if isinstance(value, str) else show(value)
+    return (str(value) or EMPTY) if isinstance(value, str) else show(value)
 
 
 def called(key: Any) -> str:

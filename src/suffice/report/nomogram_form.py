@@ -54,10 +54,7 @@ def _control(control: Control, at: int) -> Html:
 
 
 def _menu(control: Control, at: int) -> list[Html]:
-    options = [
-        tag("option", text or "(empty text)", value=i, selected=i == control.start)
-        for i, text in enumerate(control.options)
-    ]
+    options = [tag("option", text, value=i, selected=i == control.start) for i, text in enumerate(control.options)]
     besides = [tag("option", "(another value)", value=-2), tag("option", "(missing)", value=-1)]
     return [tag("select", *options, *besides, id=f"column-{at}")]
 

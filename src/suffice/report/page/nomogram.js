@@ -74,17 +74,17 @@
   const adds = (term, row) => kinds[term.kind](term, term.columns.map((i) => row[i]));
 
   const evaluate = (row) => {
-    const scores = [...base];
+    const sums = [...nothing];
     const parts = model.names.map(() => [...nothing]);
     for (const term of model.terms) {
       adds(term, row).forEach((values, at) => {
         values.forEach((value, c) => {
-          scores[c] += value;
+          sums[c] += value;
           parts[term.keys[at]][c] += value;
         });
       });
     }
-    return { scores, parts };
+    return { scores: sums.map((sum, c) => base[c] + sum), parts };
   };
 
   const softmax = (scores) => {
