@@ -5,9 +5,17 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 
-from suffice import AdditiveTables, GaussianNB, ModelClassifier, NaiveBayes, TabularClassifier
+from suffice import (
+    AdditiveTables,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    ModelClassifier,
+    NaiveBayes,
+    TabularClassifier,
+)
 from suffice._posterior import log_posterior
 from suffice.models import Contests, Drawn, UndrawableError
 from suffice.models._drawn import Cells, Gap, Map, Square
@@ -79,6 +87,17 @@ def test_pairs_are_maps_and_means_are_in_the_base():
         at = contributions.names.index(" & ".join(name) if isinstance(name, tuple) else name)
         expected = contributions.terms[:, :, at]
         assert_allclose(values - values.mean(axis=1, keepdims=True), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, LogisticRegression, GaussianNB])
+def test_terms_are_the_contributions(kind):
+    X, y = load_iris(return_X_y=True)
+    model = kind().fit(X, y)
+    found, drawn = model.contributions(X[::10]), model.nomogram()
+    assert [term.key for term in drawn.terms] == found.names
+    for at, term in enumerate(drawn.terms):
+        values = term.value(X[::10, at])
+        assert_allclose(values - values.mean(axis=1, keepdims=True), found.terms[:, :, at], atol=1e-11)
 
 
 def test_models_without_a_nomogram_say_why():

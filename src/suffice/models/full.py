@@ -311,8 +311,18 @@ class _TiedFullGaussian(_FullGaussian):
 
     def drawn(self, theta: Full) -> Nomogram:
         """The linear scores, about the mean of all classes."""
-        p = np.exp(theta.class_log_prob)
-        return Linear.of(theta).drawn(keys_of(self), (p / p.sum()) @ (theta.origin + theta.mean))
+        return Linear.of(theta).drawn(keys_of(self), _centre(theta))
+
+    def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
+        """coef_yj (x_j - mean_j), about the mean of all classes: what is quadratic in x is the same for all of them."""
+        density, centre = Linear.of(replace(theta, class_log_prob=np.zeros(len(theta.mean)))), _centre(theta)
+        return density.scores(centre[None])[0], density.coef * (values - centre)[:, None, :]
+
+
+def _centre(theta: Full) -> Array:
+    """The mean of all classes (d,), each with its probability."""
+    p = np.exp(theta.class_log_prob)
+    return np.asarray((p / p.sum()) @ (theta.origin + theta.mean))
 
 
 @dataclass(frozen=True, eq=False)
