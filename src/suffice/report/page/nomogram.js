@@ -133,8 +133,12 @@
     }
     return `${(100 * p).toFixed(p > 0 && p < 0.0005 ? 3 : 1)} %`;
   };
-  const signed = (x) =>
-    Number.isFinite(x) && Math.abs(x) < -IMPOSSIBLE ? (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(2) : x < 0 ? "rules it out" : "all others out";
+  const signed = (x) => {
+    if (!Number.isFinite(x) || Math.abs(x) >= -IMPOSSIBLE) {
+      return x < 0 ? "rules it out" : "all others out";
+    }
+    return (x <= -0.005 ? "\u2212" : "+") + Math.abs(x).toFixed(2);
+  };
   const make = (name, className, text) => {
     const element = document.createElement(name);
     element.className = className;
