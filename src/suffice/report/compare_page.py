@@ -206,19 +206,14 @@ def _importances(found: Findings, contest: Contest, colours: Mapping[str, int]) 
     if found.importances is None:
         return Html()
     method, got = found.importances
-    own, names = got["kind"] == "own", contest.table.data.names
+    names = contest.table.data.names
     order = np.argsort(-got["mean"])[:SHOWN]
-    scale = 1.0 if own else 100.0
-    bars = {names[j]: scale * float(got["mean"][j]) for j in order if got["mean"][j] > 0}
-    note = (
-        "The mean absolute contribution of each column to the log-odds."
-        if own
-        else "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
-    )
+    bars = {names[j]: 100.0 * float(got["mean"][j]) for j in order if got["mean"][j] > 0}
+    note = "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
     note += f" On {got['rows']:,} rows that were not learned from."
     if len(names) > len(bars):
         note += f" {len(names) - len(bars)} other columns matter less or not at all."
-    chart = page.bar_chart(bars, f"Importances of {method}", "" if own else "points", colours[method])
+    chart = page.bar_chart(bars, f"Importances of {method}", "points", colours[method])
     return page.block("Columns that matter", chart, note=note)
 
 
