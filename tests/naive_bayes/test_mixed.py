@@ -120,6 +120,10 @@ def test_columns_say_what_became_of_them():
     assert_allclose(model.predict_proba(full), smaller.predict_proba(full.drop(columns=left)), atol=1e-12)
 
 
+LIGHT = pytest.mark.filterwarnings("ignore:sample_weight sums to:UserWarning")
+
+
+@LIGHT
 def test_weights_make_no_identifier():
     rng = np.random.default_rng(0)
     X, y = np.array([["a", "b", "c"][v] for v in rng.integers(3, size=90)])[:, None], rng.integers(2, size=90)
@@ -182,6 +186,7 @@ def test_what_is_given_and_dates_are_no_identifiers():
         NaiveBayes().fit(numbers, y)
 
 
+@LIGHT
 def test_light_weights_leave_categories_as_they_are():
     light = NaiveBayes().fit(X, Y, sample_weight=np.full(len(Y), 1 / len(Y)))
     assert light.columns_["town"] == NaiveBayes().fit(X, Y).columns_["town"]
