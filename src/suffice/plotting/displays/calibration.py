@@ -176,7 +176,7 @@ class CalibrationDisplay(Display):
             axes.legend(fontsize="small", edgecolor="none", loc="upper left")
         hollow = f"; hollow: fewer than {FEW} rows" * bool(few.any())
         title = f"{self.name}: points on the line are right, bars are {100 * self.confidence:g} % intervals{hollow}"
-        return self._dress(title if first else "Are the probabilities right?", self.of, "share that is right")
+        return self._dress(title if first else "Are the probabilities right?", self.of, "share of rows of that class")
 
     def _count(self, axes: Axes) -> None:
         """Rows of each bin, as bars with their numbers, below the curve."""
