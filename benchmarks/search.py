@@ -6,7 +6,7 @@ and scikit-learn's `cross_validate` of the same estimator. Search: the time of 5
 scores, or the run ends with an error. Times are those of the processor (so that others on the machine matter less), the
 least of several runs, in the same process.
 
-    python benchmarks/search.py [--rows 50000] [--search-rows 20000] [--repeat 3]
+    python benchmarks/search.py [--rows 50000 200000] [--search-rows 20000] [--repeat 3]
 """
 
 from __future__ import annotations
@@ -107,11 +107,12 @@ def priors(n: int, repeat: int) -> None:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 200_000])
     parser.add_argument("--search-rows", type=int, default=20_000)
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
-    folds(args.rows, args.repeat)
+    for n in args.rows:
+        folds(n, args.repeat)
     priors(args.search_rows, args.repeat)
 
 
