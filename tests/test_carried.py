@@ -292,3 +292,14 @@ def test_new_and_forgotten_categories():
     model.forget(late[:10], y[:10])
     assert "new" not in model.moved_statistics_.domain.features.categories[0]
     assert_allclose(model.predict_proba(X), before, atol=1e-9)
+
+
+@quiet
+def test_merging_does_not_depend_on_the_side(rng):
+    X, y = rng.normal(size=(400, 2)), np.arange(400) % 2
+    X[:, 0] += y
+    one, other = (
+        NaiveBayes(learner=RiskCalibration(max_iter=4)).fit(X[rows], y[rows])
+        for rows in np.split(rng.permutation(400), 2)
+    )
+    assert_allclose((one + other).predict_proba(X), (other + one).predict_proba(X), atol=1e-10)

@@ -56,7 +56,7 @@ def merged(model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
     """
     if ours[0] is None or theirs[0] is None:
         return ours[0] or theirs[0]
-    (a, s), (b, t) = (theirs, ours) if theirs[1].mass.sum() > ours[1].mass.sum() else (ours, theirs)
+    (a, s), (b, t) = sorted((ours, theirs), key=_size, reverse=True)
     if a is None or b is None or (a.moved is None) != (b.moved is None):
         return a
     if a.moved is None:
@@ -65,6 +65,11 @@ def merged(model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
         return _shifted(model, s + t, a, [_shifts(a, s), _shifts(b, t)])
     except ValueError:  # cells that differ
         return a
+
+
+def _size(known: Known) -> tuple[float, bytes]:
+    """The mass of the rows that count, and their sums as bytes, so that a + b and b + a are the same."""
+    return float(known[1].mass.sum()), b"".join(np.asarray(leaf).tobytes() for leaf in known[1].leaves())
 
 
 def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -> Fit:
