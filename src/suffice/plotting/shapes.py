@@ -26,6 +26,7 @@ LONG = 14  # characters of a label that is written whole
 LETTERS = 9  # an inch of a title
 MANY = 12  # labels of an axis
 FEW = 8  # classes, up to which all are drawn
+SILENT = 1e-6  # what a term adds on average that is as good as nothing
 NARROW = 1e-9  # of an axis: a cell of a single value
 
 
@@ -47,7 +48,8 @@ def plot_shapes(
     ----------
     model : fitted AdditiveTables
     terms : int, key or list of keys, default=12
-        How many of `model.shapes_`, from those that count most, or which, by their keys.
+        How many of `model.shapes_`, from those that count most (and not at all those that add nothing), or which, by
+        their keys.
     width : float, default=9.0
         Inches; below 5 the panels stand one below the other, as a phone shows them.
     path : str or Path, default=None
@@ -115,7 +117,8 @@ def draw_shapes(shapes: Shapes, terms: int | Sequence[Any], width: float, ax: Ax
 def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
     if isinstance(terms, int | np.integer):
         check_value(terms, "terms", COUNT)
-        return list(shapes)[:terms]
+        telling = [key for key, shape in shapes.items() if shape.importance > SILENT]
+        return (telling or list(shapes))[:terms]
     if isinstance(terms, str | tuple) and (isinstance(terms, str) or terms in shapes):
         return _keys(shapes, [terms])
     strange = [key for key in terms if key not in shapes]
