@@ -25,7 +25,7 @@ def panel(figure, name):
 
 
 def test_steps_bars_and_maps_are_the_values(model, tmp_path):
-    figure = plot_shapes(model, path=tmp_path / "shapes.png")
+    figure = plot_shapes(model, list(model.shapes_), path=tmp_path / "shapes.png")
     assert (tmp_path / "shapes.png").stat().st_size > 10_000
     drawn = panel(figure, "x (").patches[0].get_data()
     shape = model.shapes_["x"]
@@ -54,7 +54,8 @@ def test_a_single_value_and_dates_are_seen():
     gain = np.where(rng.random(n) < 0.8, 0.0, rng.lognormal(6, 1, n)) - rng.random(n) * (rng.random(n) < 0.02)
     X = pd.DataFrame({"gain": gain, "day": np.datetime64("2018-01-01") + rng.integers(0, 900, n)})
     model = AdditiveTables(pairs=[("gain", "day")]).fit(X, y)
-    figure = plot_shapes(model)
+    assert not any(axes.get_title().startswith("gain x day") for axes in plot_shapes(model).axes)  # which adds nothing
+    figure = plot_shapes(model, list(model.shapes_))
     figure.draw_without_rendering()
     shape = model.shapes_["gain"]
     dots = next(line for line in panel(figure, "gain (").lines if line.get_marker() == "o")
