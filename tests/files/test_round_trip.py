@@ -209,6 +209,15 @@ def test_settings_keep_their_types(model, tmp_path):
     assert difference(model.get_params(deep=False), loaded.get_params(deep=False)) is None
 
 
+def test_empty_text(tmp_path):
+    weights = {np.str_(""): 2.0, np.str_("b"): np.str_("")}
+    model = GaussianNB(class_weight={"": 2.0}).fit([[0.0], [1.0], [5.0], [7.0]], ["", "", "b", "b"])
+    model.class_weight = weights
+    loaded = again(model, tmp_path)
+    assert difference(weights, loaded.class_weight) is None
+    assert [type(key) for key in loaded.class_weight] == [np.str_, np.str_]
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_equal_models_are_equal_files_and_shared_parts_stay_shared(tmp_path):
     X, y = entry_of("qda").draw(0)

@@ -138,11 +138,14 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     model = reader.value(document["model"])
     if not _is_model(model):
         raise ModelFileError("it holds no estimator")
+    reader.check_used()
     check_all(reader.objects)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for one in _steps(model):
             check_is_fitted(one)
+            if getattr(one, "n_features_in_", 0) > reader.values:
+                raise ModelFileError("it says that it has more columns than there are values in it")
             _try(one)
     return Loaded(model, notes, str(document["library"])), notices
 

@@ -16,6 +16,7 @@ from suffice.encoders.pairs import Pairs
 from suffice.encoders.trees import LeafFeatures, Trees
 from suffice.files._error import ModelFileError
 from suffice.files._shapes import check_arrays, sizes
+from suffice.files._write import is_key
 from suffice.models._blocks import Factors, Parts
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.cells import BinFeatures
@@ -69,7 +70,7 @@ def _distinct(values: Array) -> bool:
     if values.ndim != 1:
         return False
     if values.dtype.kind == "O":
-        return len(set(values.tolist())) == len(values)
+        return all(map(is_key, values.tolist())) and len(set(values.tolist())) == len(values)
     return bool((values[:-1] < values[1:]).all()) and not (values.dtype.kind in "fMm" and np.isnan(values).any())
 
 
@@ -81,11 +82,17 @@ def _estimator(made: Any) -> None:
     _need(names is None or names.shape == (made.n_features_in_,), "the names of columns are not as many as these")
     s = getattr(made, "statistics_", None)
     _need(s is None or _distinct(s.domain.classes), "the classes are in no order")
+    if s is not None and hasattr(made, "_encoder"):
+        width = made._encoder.inputs(s.domain.features).width
+        _need(
+            made.n_features_in_ == width, f"it says that it has {made.n_features_in_} columns, and learned from {width}"
+        )
 
 
 def _domain(made: Domain) -> None:
     labels = made.classes  # of contests in no order
-    _need(labels.ndim == 1 and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
+    plain = labels.ndim == 1 and all(map(is_key, labels.tolist()))
+    _need(plain and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
 
 
 def _features(made: Features) -> None:

@@ -23,6 +23,19 @@ MOMENTS: dict[str, Any] = {
     "datetime": datetime.datetime,
     "time": datetime.time,
 }
+KEYS = (str, int, float, bool, type(None), np.generic, *MOMENTS.values())
+KEY_DEEP = 3  # tuples in tuples
+
+
+def is_key(v: Any, depth: int = 0) -> bool:
+    """Whether a value may be a key in a file: plain, or a tuple of such.
+
+    >>> is_key("a"), is_key((1, None)), is_key(frozenset())
+    (True, True, False)
+    """
+    if type(v) is tuple:
+        return depth < KEY_DEEP and all(is_key(one, depth + 1) for one in v)
+    return isinstance(v, KEYS)
 
 
 class Writer:
@@ -110,10 +123,17 @@ class Writer:
         return v if math.isfinite(v) else {"float": repr(v)}
 
     def _dict(self, v: dict[Any, Any], where: str) -> dict[str, Any]:
-        return {"dict": [[self.value(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
+        return {"dict": [[self._key(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
 
     def _set(self, v: frozenset[Any], where: str) -> dict[str, Any]:
-        return {"frozenset": self.items(sorted(v, key=repr), where)}
+        return {"frozenset": [self._key(one, f"an element of {where}") for one in sorted(v, key=repr)]}
+
+    def _key(self, v: Any, where: str) -> Any:
+        if not is_key(v):
+            raise ModelFileError(
+                f"{where} cannot be saved: only text, numbers, dates and tuples of such, got {show(v)}"
+            )
+        return self.value(v, where)
 
 
 def _moment(name: str) -> Callable[[Writer, Any, str], Any]:
