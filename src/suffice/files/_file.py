@@ -66,6 +66,11 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> Non
     ...     suffice.load(f"{folder}/m.suffice").predict([[6.0]])
     array(['high'], dtype='<U4')
     """
+    _check_place(path)
+    if hasattr(model, "best_estimator_"):
+        raise ModelFileError(
+            f"a {type(model).__name__} cannot be saved, what it has found can: save its best_estimator_"
+        )
     if not _is_model(model):
         raise ModelFileError(f"only fitted estimators are saved, got {type(model).__name__}")
     for one in _steps(model):
@@ -105,6 +110,7 @@ def load(path: Place) -> Any:
 
 def load_noted(path: Place) -> Loaded:
     """Load a model as `load` does, with the notes that were saved with it, of which there may be none."""
+    _check_place(path)
     called, source = os.fspath(path), Path(path)
     if source.is_dir():
         raise ModelFileError(f"cannot load {called!r}: it is a folder")
@@ -165,6 +171,11 @@ def _try(model: Any) -> None:
         raise ModelFileError("what it says of a row are no probabilities of its classes")
 
 
+def _check_place(path: Place) -> None:
+    if "\0" in os.fspath(path):
+        raise ModelFileError(f"no file can be called {os.fspath(path)!r}: it has a zero byte in it")
+
+
 def _member(i: int) -> str:
     return f"arrays/{i}.npy"
 
@@ -177,7 +188,8 @@ def _is_model(model: Any) -> bool:
 def _steps(model: Any) -> list[Any]:
     """The estimators of a pipeline, or the one that it is."""
     if isinstance(model, Pipeline):
-        return [one for _, step in model.steps for one in _steps(step) if not isinstance(step, str)]
+        real = (step for _, step in model.steps if step is not None and not isinstance(step, str))
+        return [one for step in real for one in _steps(step)]
     return [model]
 
 

@@ -15,6 +15,7 @@ from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import Pairs
 from suffice.encoders.trees import LeafFeatures, Trees
 from suffice.files._error import ModelFileError
+from suffice.files._hints import OUTPUT
 from suffice.files._shapes import check_arrays, sizes
 from suffice.files._write import is_key
 from suffice.models._blocks import Factors, Parts
@@ -28,6 +29,7 @@ from suffice.models.pencil import Source
 from suffice.models.pooled import PooledFeatures
 from suffice.models.tree import Tree
 
+OUTPUTS = {"default", "pandas", "polars"}
 NEEDED = ("statistics_", "n_features_in_", "_encoder", "_declared")  # by a classifier that has learned
 
 
@@ -80,6 +82,8 @@ def _estimator(made: Any) -> None:
     _need(not lacks, f"a {type(made).__name__} lacks {lacks}")
     names = getattr(made, "feature_names_in_", None)
     _need(names is None or names.shape == (made.n_features_in_,), "the names of columns are not as many as these")
+    output = getattr(made, OUTPUT, {})
+    _need(output.keys() <= {"transform"} and set(output.values()) <= OUTPUTS, f"set_output was told {output}")
     s = getattr(made, "statistics_", None)
     _need(s is None or _distinct(s.domain.classes), "the classes are in no order")
     if s is not None and hasattr(made, "_encoder"):
