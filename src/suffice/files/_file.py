@@ -256,7 +256,11 @@ class Savable:
         save(self, path)
 
     def to_sklearn(self) -> Any:
-        """An estimator of scikit-learn with the same probabilities, where there is one."""
+        """An estimator of scikit-learn with the same probabilities, where there is one.
+
+        They agree to about 1e-16 times the distance of the rows from 0 in standard deviations: scikit-learn keeps no
+        origin near the rows.
+        """
         raise TypeError(
             f"{type(self).__name__} has no equal in scikit-learn: GaussianNB, CategoricalNB, MultinomialNB, "
             "BernoulliNB, discriminant analysis, LogisticRegression and planes between two classes have one. "
