@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 
 import suffice
 from suffice import ModelFileError
-from suffice.files import _archive
+from suffice.files import _archive, _file
 from tests.files import fuzz
 
 
@@ -150,6 +150,24 @@ def test_parts_that_double_at_every_step(files, plain):
         made = fuzz.packed([("model.json", json.dumps(nested(document, depth))), *members.items()])
         assert len(made) < 10**4
         refused(path, made, "far more parts than it holds")
+
+
+def test_pipelines_that_double_at_every_step(files, plain, monkeypatch):
+    """Each estimator is asked once, however often it is a step; and many more are refused."""
+    path, (document, members) = files[0], plain
+    asked, ask = [], _file._try
+    monkeypatch.setattr(_file, "_try", lambda one: (asked.append(one), ask(one)))
+    for depth in (3, 30):
+        new = json.loads(json.dumps(document))
+        for _ in range(depth):
+            steps = [{"tuple": [name, {"object": len(new["objects"]) - 1}]} for name in "ab"]
+            new["objects"].append({"is": "sklearn.Pipeline", "settings": {"steps": steps}, "state": {}})
+        new["model"] = {"object": len(new["objects"]) - 1}
+        path.write_bytes(fuzz.packed([("model.json", json.dumps(new)), *members.items()]))
+        if depth == 3:
+            suffice.load(path)
+    assert len(asked) == 1
+    refused(path, path.read_bytes(), "far more parts than it holds")
 
 
 def test_what_is_no_part_of_the_model(files, plain):

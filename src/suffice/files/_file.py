@@ -148,7 +148,7 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     check_all(reader.objects)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in _steps(model):
+        for one in {id(one): one for one in _steps(model)}.values():
             check_is_fitted(one)
             if getattr(one, "n_features_in_", 0) > reader.values:
                 raise ModelFileError("it says that it has more columns than there are values in it")

@@ -15,11 +15,12 @@ from suffice.files._hints import attributes, declared, is_estimator, parameters,
 from suffice.files._registry import FUNCTIONS, classes, warning_classes
 from suffice.files._sound import check_object
 from suffice.files._write import MOMENTS, is_key
+from suffice.models._statistics import Sums
 
 DEEP = 32  # lists in lists
 LARGE, TIMES = 10**6, 100  # values in all objects, each counted as often as it is a part of one: so many, or so many
 # times those that the file says. What visits the parts of every object takes no longer
-BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as one where it is a part
+BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as one where it is checked
 
 
 class Reader:
@@ -28,8 +29,8 @@ class Reader:
     def __init__(self, arrays: list[Array]) -> None:
         self.arrays = arrays
         self.objects: list[Any] = []
-        self._sizes: list[int] = []
-        self._size = 0  # of the object that is being made
+        self._sizes: list[tuple[int, int]] = []  # of each object: its values, and of its arrays what is checked again
+        self._size = self._bulk = 0  # of the object that is being made
         self._total = 0
         self._said = sum(1 + array.size // BLOCK for array in arrays)
         self._used: set[tuple[str, int]] = set()
@@ -49,11 +50,12 @@ class Reader:
 
     def add(self, node: Any) -> None:
         """Make the next object."""
-        self._size = 1
+        self._size, self._bulk = 1, 0
         made = self._made(_exactly(node, dict, "an object"))
-        self._total += self._size
+        self._total += self._size + self._bulk
         plain = isinstance(made, np.ndarray) and all(map(is_key, made.flat))
-        self._sizes.append(1 + made.size // PLAIN if plain else self._size)
+        again = self._bulk if isinstance(made, Sums) else 0  # which statistics check anew
+        self._sizes.append((1, made.size // PLAIN) if plain else (self._size, again))
         if self._total > max(LARGE, TIMES * self._said):
             raise ModelFileError("its objects would have far more parts than it holds, as those of no model have")
         check_object(made)
@@ -96,12 +98,14 @@ class Reader:
 
     def _object(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
         made = self._at(self.objects, at, "object")
-        self._size += self._sizes[at]
+        size, bulk = self._sizes[at]
+        self._size += size
+        self._bulk += bulk
         return made
 
     def _array(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
         made = self._at(self.arrays, at, "array")
-        self._size += made.size // BLOCK
+        self._bulk += made.size // BLOCK
         return made
 
     def _at(self, known: list[Any], at: Any, called: str) -> Any:
