@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import stat
 import sys
 import zipfile
@@ -15,7 +16,7 @@ from numpy.lib import format as npy
 
 import suffice
 from suffice import ModelFileError
-from suffice.files import _archive
+from suffice.files import _archive, _file
 from tests.files import fuzz
 
 
@@ -97,7 +98,7 @@ def test_values_that_no_model_has(files, plain):
         ('"arrays": ', '"arrays": 1', "not that of a model"),
         ('"is": "models.Moments"', '"is": "subprocess.Popen"', "'subprocess.Popen', which this version does not know"),
         ('"is": "models.Moments"', '"is": "cli.app"', "which this version does not know"),
-        ('"n_features_in_": 3', '"n_features_in_": 4', "names|shape|features"),
+        ('"n_features_in_": 3', '"n_features_in_": 4', "it has 4 columns, and learned from 3"),
         ('"n_features_in_": 3', '"n_features_in_": ' + "9" * 5000, "beyond 64 bits"),
         ('"n_features_in_": 3', '"n_features_in_": "3"', "n_features_in_ of a .* is str"),
         ('"n_features_in_": 3', '"evil": 3', r"\['evil'\], which are unknown"),
@@ -115,6 +116,84 @@ def test_values_that_no_model_has(files, plain):
         refused(path, fuzz.packed([("model.json", text.replace(old, new)), *members.items()]), words)
     made = with_document(plain, model={"object": 0})
     refused(path, made, "holds no estimator")
+
+
+def test_a_file_says_no_more_columns_than_it_has(files):
+    """Asking about a row of that many would take all memory."""
+    path, good = files
+    for name, (data, X, _) in good.items():
+        members = dict(fuzz.unpacked(data))
+        text = members.pop("model.json").decode()
+        said = f'"n_features_in_":{X.shape[1]}'
+        assert said in text, name
+        for wide in (10**8, 10**15):
+            one = text.replace(said, f'"n_features_in_":{wide}')
+            for new in (one, re.sub(r'"width":[0-9]+', f'"width":{wide}', one)):
+                refused(path, fuzz.packed([("model.json", new), *members.items()]), "columns|shape|names|categories")
+
+
+def nested(document, depth):
+    """A document whose model has a prior, that has another one twice, and so on."""
+    new = json.loads(json.dumps(document))
+    model, first = new["objects"].pop(), len(new["objects"])
+    for i in range(depth):
+        mean = {"tuple": [{"object": first + i - 1}] * 2} if i else 0.0
+        new["objects"].append({"is": "priors.GaussianPrior", "settings": {"mean": mean}, "state": {}})
+    model["settings"]["prior"] = {"object": first + depth - 1}
+    return new | {"objects": [*new["objects"], model], "model": {"object": first + depth}}
+
+
+def test_parts_that_double_at_every_step(files, plain):
+    """A short file can say very much."""
+    path, (document, members) = files[0], plain
+    for depth in (22, 60, 400):
+        made = fuzz.packed([("model.json", json.dumps(nested(document, depth))), *members.items()])
+        assert len(made) < 10**4
+        refused(path, made, "far more parts than it holds")
+
+
+def test_pipelines_that_double_at_every_step(files, plain, monkeypatch):
+    """Each estimator is asked once, however often it is a step; and many more are refused."""
+    path, (document, members) = files[0], plain
+    asked, ask = [], _file._try
+    monkeypatch.setattr(_file, "_try", lambda one: (asked.append(one), ask(one)))
+    for depth in (3, 30):
+        new = json.loads(json.dumps(document))
+        for _ in range(depth):
+            steps = [{"tuple": [name, {"object": len(new["objects"]) - 1}]} for name in "ab"]
+            new["objects"].append({"is": "sklearn.Pipeline", "settings": {"steps": steps}, "state": {}})
+        new["model"] = {"object": len(new["objects"]) - 1}
+        path.write_bytes(fuzz.packed([("model.json", json.dumps(new)), *members.items()]))
+        if depth == 3:
+            suffice.load(path)
+    assert len(asked) == 1
+    refused(path, path.read_bytes(), "far more parts than it holds")
+
+
+def test_what_is_no_part_of_the_model(files, plain):
+    path, (document, members) = files[0], plain
+    idle = {"is": "objects", "shape": [1], "items": [1]}
+    refused(path, with_document(plain, objects=[*document["objects"], idle]), "no part of the model")
+    more = members | {f"arrays/{len(members)}.npy": as_npy(np.zeros(2))}
+    text = json.dumps(document | {"arrays": len(more)})
+    refused(path, fuzz.packed([("model.json", text), *more.items()]), "no part of the model")
+
+
+@pytest.mark.parametrize(
+    "key", [{"object": 0}, {"array": 0}, {"frozenset": []}, {"tuple": [{"tuple": [{"tuple": [{"tuple": []}]}]}]}, [1]]
+)
+def test_only_plain_values_are_keys(files, plain, key):
+    path, (document, members) = files[0], plain
+    for box in ({"dict": [[key, 1]]}, {"frozenset": [key]}):
+        new = json.loads(json.dumps(document))
+        new["objects"][-1]["settings"]["class_weight"] = box
+        refused(path, fuzz.packed([("model.json", json.dumps(new)), *members.items()]), "only plain values may")
+
+
+@pytest.mark.parametrize("name", ["learners._Several", "learners.Ask", "Asked", "Rule", "learners.Without", "Encoded"])
+def test_only_what_models_keep_is_made(files, plain, name):
+    new = {"is": name, "fields": {}}
+    refused(files[0], with_document(plain, objects=[new, *plain[0]["objects"]]), "which this version does not know")
 
 
 def as_npy(array):

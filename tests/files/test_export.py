@@ -72,6 +72,50 @@ def test_categories_that_are_missing_unknown_or_numbers():
     np.testing.assert_allclose(own.to_sklearn().predict_proba(rows), own.predict_proba(rows), rtol=0, atol=1e-12)
 
 
+def frames():
+    rng = np.random.default_rng(0)
+    text, whole = rng.choice(["u", "v", "w"], 60), rng.integers(3, size=60)
+    mixed = pd.DataFrame({"text": text, "whole": whole, "truth": whole > 0, "half": rng.integers(3, size=60) + 0.5})
+    return {
+        "mixed": mixed,
+        "categories": mixed.astype({"text": "category", "whole": "category"}),
+        "whole": mixed[["whole"]].astype("category"),
+        "Int64": mixed.astype({"whole": "Int64"}),
+        "holes": mixed.mask(rng.random(mixed.shape) < 0.1).astype({"whole": float}),
+    }
+
+
+@pytest.mark.parametrize("name", frames())
+def test_columns_of_several_types(name):
+    """In whatever types the rows come that are asked about."""
+    X, y = frames()[name], np.arange(60) % 3
+    own = CategoricalNB().fit(X, y)
+    made = own.to_sklearn()
+    for rows in (X, X.astype(object), X.astype({"whole": float})):
+        strange = rows.copy()
+        strange["whole"] = strange["whole"].astype(float).replace(1.0, 99.0)
+        for new in (rows, strange):
+            np.testing.assert_allclose(made.predict_proba(new), own.predict_proba(new), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", ["M8[D]", "M8[ns]", "m8[s]"])
+def test_dates_as_categories_are_refused(unit):
+    X = np.array([[3, 10], [5, 20], [3, 20], [7, 10]]).astype(unit)
+    with pytest.raises(ValueError, match="CategoricalNB has no equal in scikit-learn: it has dates or times"):
+        CategoricalNB().fit(X, [0, 1, 1, 0]).to_sklearn()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()], ids=str
+)
+def test_as_far_from_zero_as_is_promised(model):
+    X, y = next(entry for entry in ZOO if entry.name == "qda").draw(3, k=2)
+    X = 1e6 * X.std(axis=0) + X
+    own = clone(model).fit(X, y)
+    np.testing.assert_allclose(own.to_sklearn().predict_proba(X), own.predict_proba(X), rtol=0, atol=1e-9)
+
+
 NUMBERS = np.array([[0.0, 1.0], [0.0, 2.0], [7.0, 3.0], [9.0, 5.0], [4.0, 1.0], [5.0, 2.0]])
 THREE, TWO = [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]
 

@@ -8,9 +8,11 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import suffice
@@ -30,6 +32,7 @@ from suffice import (
 from suffice.features import FSCL, RBF, Bins, Partitions
 from suffice.files._registry import class_name, classes
 from suffice.files._shapes import _specs
+from suffice.model_selection import GridSearch
 from tests.files.alike import difference, outputs
 from tests.zoo import ZOO, every
 
@@ -151,8 +154,11 @@ def test_transformers(model, tmp_path):
         KernelMPM(),
         make_pipeline(RBF(4, random_state=0), LinearDiscriminantAnalysis()),
         make_pipeline("passthrough", make_pipeline(Bins(n_bins=4), CategoricalNB())),
+        Pipeline([("none", None), ("bins", Bins(n_bins=4)), ("nb", CategoricalNB())]),
+        make_pipeline(RBF(4, random_state=0), GaussianNB()).set_output(transform="default"),
+        make_pipeline(RBF(4, random_state=0), GaussianNB()).set_output(transform="pandas"),
     ],
-    ids=["kernel", "pipeline", "nested"],
+    ids=["kernel", "pipeline", "nested", "none", "default", "pandas"],
 )
 def test_kernels_and_pipelines(model, tmp_path):
     X, y = entry_of("qda").draw(0)
@@ -209,6 +215,15 @@ def test_settings_keep_their_types(model, tmp_path):
     assert difference(model.get_params(deep=False), loaded.get_params(deep=False)) is None
 
 
+def test_empty_text(tmp_path):
+    weights = {np.str_(""): 2.0, np.str_("b"): np.str_("")}
+    model = GaussianNB(class_weight={"": 2.0}).fit([[0.0], [1.0], [5.0], [7.0]], ["", "", "b", "b"])
+    model.class_weight = weights
+    loaded = again(model, tmp_path)
+    assert difference(weights, loaded.class_weight) is None
+    assert [type(key) for key in loaded.class_weight] == [np.str_, np.str_]
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_equal_models_are_equal_files_and_shared_parts_stay_shared(tmp_path):
     X, y = entry_of("qda").draw(0)
@@ -246,6 +261,39 @@ def test_what_is_not_ours_is_refused_by_name(model, words, tmp_path):
     with pytest.raises(ModelFileError, match=words):
         suffice.save(model, tmp_path / "m.suffice")
     assert not list(tmp_path.iterdir())
+
+
+class Unhashable:
+    """A criterion that cannot be looked up."""
+
+    __hash__ = None
+
+    def __call__(self, mu1, mu2, var1, var2):
+        return criterion(mu1, mu2, var1, var2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_function_without_a_hash_is_refused_by_name(tmp_path):
+    X, y = entry_of("qda").draw(0)
+    model = DesignedDiscriminant(criterion).fit(X, y)
+    model.criterion = Unhashable()
+    with pytest.raises(ModelFileError, match=r"DesignedDiscriminant.criterion cannot be saved: a function"):
+        model.save(tmp_path / "m")
+
+
+def test_searches_say_what_to_save(tmp_path):
+    X, y = entry_of("qda").draw(0)
+    for search in (GridSearch, GridSearchCV):
+        with pytest.raises(ModelFileError, match=f"a {search.__name__} cannot be saved.*save its best_estimator_"):
+            suffice.save(search(GaussianNB(), {"tied": [True, False]}).fit(X, y), tmp_path / "m")
+
+
+def test_requests_of_metadata_are_refused_in_words(tmp_path):
+    X, y = entry_of("qda").draw(0)
+    with config_context(enable_metadata_routing=True):
+        model = GaussianNB().set_fit_request(sample_weight=True).fit(X, y)
+    with pytest.raises(ModelFileError, match=r"requests of metadata .*set them again when it is loaded"):
+        model.save(tmp_path / "m")
 
 
 def test_what_was_not_fitted_is_refused(tmp_path):

@@ -119,3 +119,46 @@ def test_a_link_is_written_through(model, tmp_path):
     model.save(tmp_path / "m.suffice")
     assert (tmp_path / "m.suffice").is_symlink()
     assert suffice.load(tmp_path / "to" / "real.suffice").predict([[6.0]]) == [1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="others have no modes")
+def test_who_may_read_stays_as_it_was(model, tmp_path):
+    path, before = tmp_path / "m.suffice", os.umask(0o027)
+    try:
+        model.save(path)
+        assert path.stat().st_mode & 0o777 == 0o640
+        for mode in (0o600, 0o666, 0o400):
+            path.chmod(mode)
+            model.save(path)
+            assert path.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+    assert suffice.load(path).predict([[6.0]]) == [1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="others have no such files")
+def test_what_is_no_regular_file_is_left_alone(model, tmp_path):
+    pipe, loop, link = tmp_path / "pipe", tmp_path / "loop", tmp_path / "link"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    link.symlink_to(pipe)
+    for path in (pipe, link, tmp_path):
+        with pytest.raises(FileExistsError, match="not saved: what stands there is no regular file"):
+            model.save(path)
+    with pytest.raises(OSError, match="not saved: Too many levels of symbolic links"):
+        model.save(loop)
+    assert pipe.is_fifo()
+    assert loop.is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_names_may_be_as_long_as_the_disk_allows(model, tmp_path):
+    for name in ("m" * 255, "ä" * 127):
+        model.save(tmp_path / name)
+        assert suffice.load(tmp_path / name).predict([[6.0]]) == [1]
+
+
+def test_a_name_with_a_zero_byte(model, tmp_path):
+    for use in (model.save, suffice.load):
+        with pytest.raises(suffice.ModelFileError, match="a zero byte in it"):
+            use(tmp_path / "m\0.suffice")

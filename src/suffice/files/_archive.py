@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -21,6 +22,7 @@ MARK = b"suffice model, sha256 "  # of all that stands before it; the digest fol
 DIGEST = 64
 DAY = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows: equal models are equal files
 BLOCK = 1 << 20
+SHOWN = 40  # letters of a name that are part of the hidden one, which may not be too long either
 MEMBERS = 1_000_000
 ROOM, TIMES = 1 << 28, 100  # bytes a file may unpack to: so many, or so many times its own
 TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # and its document
@@ -29,9 +31,12 @@ TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # and its document
 def write(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
     """Replace a file by an archive of members, at once: whatever happens, there is the old file or the new one."""
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    aside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(8)}.tmp")
     try:
+        mode = _mode(target)
         with aside.open("xb+") as file:
+            if mode is not None:
+                aside.chmod(mode)  # before anything is in it
             _fill(file, members)
             file.flush()
             os.fsync(file.fileno())
@@ -44,6 +49,17 @@ def write(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int | None:
+    """Who may read and write the file that is to be replaced; None if there is none."""
+    try:
+        found = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found):
+        raise FileExistsError(errno.EEXIST, "what stands there is no regular file")
+    return stat.S_IMODE(found) & 0o777
 
 
 def _sync(folder: Path) -> None:

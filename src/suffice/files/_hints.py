@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from suffice._vector import Array
 from suffice.files._registry import is_named_tuple
 
-EVERY = {"n_features_in_": int, "feature_names_in_": Array}  # what scikit-learn keeps of the rows
+OUTPUT = "_sklearn_output_config"  # where scikit-learn keeps what set_output was told
+EVERY = {"n_features_in_": int, "feature_names_in_": Array, OUTPUT: dict[str, str]}  # what it keeps of any estimator
 
 
 @cache

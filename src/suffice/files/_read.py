@@ -14,10 +14,13 @@ from suffice.files._error import ModelFileError
 from suffice.files._hints import attributes, declared, is_estimator, parameters, suits
 from suffice.files._registry import FUNCTIONS, classes, warning_classes
 from suffice.files._sound import check_object
-from suffice.files._write import MOMENTS
+from suffice.files._write import MOMENTS, is_key
+from suffice.models._statistics import Sums
 
 DEEP = 32  # lists in lists
-LARGE = 10**8  # values that a model may have, each counted as often as it is a part of something
+LARGE, TIMES = 10**6, 100  # values in all objects, each counted as often as it is a part of one: so many, or so many
+# times those that the file says. What visits the parts of every object takes no longer
+BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as one where it is checked
 
 
 class Reader:
@@ -26,14 +29,17 @@ class Reader:
     def __init__(self, arrays: list[Array]) -> None:
         self.arrays = arrays
         self.objects: list[Any] = []
-        self._sizes: list[int] = []
-        self._size = 0
+        self._sizes: list[tuple[int, int]] = []  # of each object: its values, and of its arrays what is checked again
+        self._size = self._bulk = 0  # of the object that is being made
+        self._total = 0
+        self._said = sum(1 + array.size // BLOCK for array in arrays)
+        self._used: set[tuple[str, int]] = set()
         self._classes, self._warnings = classes(), warning_classes()
         self._tags: dict[str, Callable[[Any, int], Any]] = {
             "tuple": lambda items, depth: tuple(self._items(items, depth)),
-            "frozenset": lambda items, depth: frozenset(self._items(items, depth)),
+            "frozenset": lambda items, depth: frozenset(map(_key, self._items(items, depth))),
             "dict": self._dict,
-            "array": lambda at, _: self._at(self.arrays, at, "array"),
+            "array": self._array,
             "object": self._object,
             "float": lambda text, _: _NOT_FINITE[text],
             "scalar": lambda parts, _: _scalar(*parts),
@@ -44,17 +50,31 @@ class Reader:
 
     def add(self, node: Any) -> None:
         """Make the next object."""
-        self._size = 1
+        self._size, self._bulk = 1, 0
         made = self._made(_exactly(node, dict, "an object"))
-        if self._size > LARGE:
-            raise ModelFileError(f"the model would have more than {LARGE} parts")
+        self._total += self._size + self._bulk
+        plain = isinstance(made, np.ndarray) and all(map(is_key, made.flat))
+        again = self._bulk if isinstance(made, Sums) else 0  # which statistics check anew
+        self._sizes.append((1, made.size // PLAIN) if plain else (self._size, again))
+        if self._total > max(LARGE, TIMES * self._said):
+            raise ModelFileError("its objects would have far more parts than it holds, as those of no model have")
         check_object(made)
         self.objects.append(made)
-        self._sizes.append(self._size)
+
+    @property
+    def values(self) -> int:
+        """How many values and numbers the file has."""
+        return self._said + sum(array.size for array in self.arrays)
+
+    def check_used(self) -> None:
+        """ModelFileError if there is an array or an object that is no part of the model."""
+        if len(self._used) < len(self.arrays) + len(self.objects):
+            raise ModelFileError("it holds something that is no part of the model")
 
     def value(self, node: Any, depth: int = 0) -> Any:
         """The value of a piece of JSON."""
         self._size += 1
+        self._said += 1
         if depth > DEEP:
             raise ModelFileError(f"lists stand in lists more than {DEEP} deep")
         if isinstance(node, list):
@@ -71,19 +91,27 @@ class Reader:
 
     def _dict(self, pairs: Any, depth: int) -> dict[Any, Any]:
         items = [tuple(self._items(pair, depth)) for pair in _exactly(pairs, list, "a dict")]
-        made = dict(items)
+        made = {_key(key): value for key, value in items}
         if len(made) < len(items):
             raise ModelFileError("a dict has a key twice")
         return made
 
     def _object(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
         made = self._at(self.objects, at, "object")
-        self._size += self._sizes[at]
+        size, bulk = self._sizes[at]
+        self._size += size
+        self._bulk += bulk
+        return made
+
+    def _array(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
+        made = self._at(self.arrays, at, "array")
+        self._bulk += made.size // BLOCK
         return made
 
     def _at(self, known: list[Any], at: Any, called: str) -> Any:
         if type(at) is not int or not 0 <= at < len(known):
             raise ModelFileError(f"a value refers to {called} {at!r}, which is not there")
+        self._used.add((called, at))
         return known[at]
 
     def _named(self, nodes: Any) -> dict[str, Any]:
@@ -139,10 +167,19 @@ def _exactly(value: Any, kind: type, called: str) -> Any:
     return value
 
 
+def _key(value: Any) -> Any:
+    """A value that is looked up by what it is, which takes as long as it is large."""
+    if not is_key(value):
+        raise ModelFileError(f"a {type(value).__name__} stands where only plain values may, as a key")
+    return value
+
+
 def _scalar(kind: str, data: str) -> Any:
     dtype = np.dtype(kind)
     if dtype.kind not in KINDS or dtype.hasobject:
         raise ModelFileError(f"a number of the type {dtype}, which no model has")
+    if dtype.kind == "U" and dtype.itemsize == 0:  # empty text, which no buffer holds
+        return np.str_()
     (value,) = np.frombuffer(bytes.fromhex(data), dtype=dtype)
     return value
 

@@ -13,7 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
+from suffice._domain import Domain, Features
+from suffice.encoders._base import Encoder
 from suffice.models import rules
+from suffice.models._base import Model
+from suffice.models._statistics import Statistics, Sums
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -23,11 +27,25 @@ APART = (
     "compare",
     "data",
     "files",
+    "model_selection",
     "plotting",
     "report",
     "tables",
     "testing",
 )  # whose values are no part of a model
+KINDS = (BaseEstimator, Model, Statistics, Sums, Encoder, Features, Domain)  # what a fitted estimator keeps,
+PARTS = frozenset(  # with parameters, and what all these are made of
+    {
+        *("Notice", "learners.Fit"),
+        *(f"encoders.{name}" for name in ("Coarse", "Range", "Role", "Trees")),
+        *(f"models.{name}" for name in ("Contest", "Designed", "Level", "Margins", "Source", "Tree")),
+        *(
+            f"models.{name}"
+            for name in ("Chances", "Diagonal", "Factors", "Full", "Linear", "Plane", "Rates", "Tables")
+        ),
+        "models.WordProbabilities",
+    }
+)
 LATER = ("suffice.features",)  # which `import suffice` leaves out
 FUNCTIONS: dict[str, Function] = {
     f"models.{f.__name__}": f
@@ -59,8 +77,9 @@ def is_named_tuple(cls: type) -> bool:
 
 
 def _storable(cls: type) -> bool:
-    kind = is_dataclass(cls) or is_named_tuple(cls) or issubclass(cls, BaseEstimator)
-    return kind and not inspect.isabstract(cls)
+    kept = issubclass(cls, KINDS) or class_name(cls) in PARTS
+    made = is_dataclass(cls) or is_named_tuple(cls) or issubclass(cls, BaseEstimator)
+    return kept and made and not inspect.isabstract(cls)
 
 
 def _own() -> Iterator[type]:
@@ -72,7 +91,7 @@ def _own() -> Iterator[type]:
 
 
 def classes(everything: bool = False) -> dict[str, type]:
-    """By its name in a file, each class of values and estimators; nothing else is ever made from a file.
+    """By its name in a file, each class that a fitted estimator keeps; nothing else is ever made from a file.
 
     What is not imported yet is left out, unless `everything` is asked for: no name in a file imports anything else.
     """

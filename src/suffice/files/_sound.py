@@ -15,7 +15,9 @@ from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import Pairs
 from suffice.encoders.trees import LeafFeatures, Trees
 from suffice.files._error import ModelFileError
+from suffice.files._hints import OUTPUT
 from suffice.files._shapes import check_arrays, sizes
+from suffice.files._write import is_key
 from suffice.models._blocks import Factors, Parts
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.cells import BinFeatures
@@ -27,6 +29,7 @@ from suffice.models.pencil import Source
 from suffice.models.pooled import PooledFeatures
 from suffice.models.tree import Tree
 
+OUTPUTS = {"default", "pandas", "polars"}
 NEEDED = ("statistics_", "n_features_in_", "_encoder", "_declared")  # by a classifier that has learned
 
 
@@ -69,7 +72,7 @@ def _distinct(values: Array) -> bool:
     if values.ndim != 1:
         return False
     if values.dtype.kind == "O":
-        return len(set(values.tolist())) == len(values)
+        return all(map(is_key, values.tolist())) and len(set(values.tolist())) == len(values)
     return bool((values[:-1] < values[1:]).all()) and not (values.dtype.kind in "fMm" and np.isnan(values).any())
 
 
@@ -79,13 +82,21 @@ def _estimator(made: Any) -> None:
     _need(not lacks, f"a {type(made).__name__} lacks {lacks}")
     names = getattr(made, "feature_names_in_", None)
     _need(names is None or names.shape == (made.n_features_in_,), "the names of columns are not as many as these")
+    output = getattr(made, OUTPUT, {})
+    _need(output.keys() <= {"transform"} and set(output.values()) <= OUTPUTS, f"set_output was told {output}")
     s = getattr(made, "statistics_", None)
     _need(s is None or _distinct(s.domain.classes), "the classes are in no order")
+    if s is not None and hasattr(made, "_encoder"):
+        width = made._encoder.inputs(s.domain.features).width
+        _need(
+            made.n_features_in_ == width, f"it says that it has {made.n_features_in_} columns, and learned from {width}"
+        )
 
 
 def _domain(made: Domain) -> None:
     labels = made.classes  # of contests in no order
-    _need(labels.ndim == 1 and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
+    plain = labels.ndim == 1 and all(map(is_key, labels.tolist()))
+    _need(plain and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
 
 
 def _features(made: Features) -> None:

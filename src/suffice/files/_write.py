@@ -23,6 +23,20 @@ MOMENTS: dict[str, Any] = {
     "datetime": datetime.datetime,
     "time": datetime.time,
 }
+KEYS = (str, int, float, bool, type(None), np.generic, *MOMENTS.values())
+REQUESTS = "_metadata_request"  # where scikit-learn keeps them, as objects of its own
+KEY_DEEP = 3  # tuples in tuples
+
+
+def is_key(v: Any, depth: int = 0) -> bool:
+    """Whether a value may be a key in a file: plain, or a tuple of such.
+
+    >>> is_key("a"), is_key((1, None)), is_key(frozenset())
+    (True, True, False)
+    """
+    if type(v) is tuple:
+        return depth < KEY_DEEP and all(is_key(one, depth + 1) for one in v)
+    return isinstance(v, KEYS)
 
 
 class Writer:
@@ -39,8 +53,8 @@ class Writer:
         self._known: dict[int, dict[str, int]] = {}
         self._kept: list[Any] = []  # what was numbered, so that no other value takes its identity
         self._names = {cls: name for name, cls in classes().items()}
-        self._others: dict[Any, dict[str, str]] = {f: {"function": name} for name, f in FUNCTIONS.items()}
-        self._others |= {cls: {"warning": name} for name, cls in warning_classes().items()}
+        self._others = {id(f): {"function": name} for name, f in FUNCTIONS.items()}
+        self._others |= {id(cls): {"warning": name} for name, cls in warning_classes().items()}
 
     def value(self, v: Any, where: str) -> Any:
         """The JSON of a value; `where` is how messages call it."""
@@ -55,8 +69,8 @@ class Writer:
             return self._once(v, where, self._object)
         if isinstance(v, np.ndarray):
             return self._once(v, where, self._array)
-        if callable(v) and v in self._others:
-            return self._others[v]
+        if id(v) in self._others:
+            return self._others[id(v)]
         raise ModelFileError(f"{where} cannot be saved: {_stranger(v)}")
 
     def items(self, values: Any, where: str) -> list[Any]:
@@ -88,6 +102,11 @@ class Writer:
             settings = v.get_params(deep=False)
             state = {key: value for key, value in vars(v).items() if key not in settings}
             kind: Any = type(v)
+            if REQUESTS in state:
+                raise ModelFileError(
+                    f"{where} cannot be saved with requests of metadata (set_fit_request and the like): "
+                    "fit it without, and set them again when it is loaded"
+                )
             strange = state.keys() - attributes(kind).keys()
             if strange:
                 raise ModelFileError(f"{where} has the attributes {sorted(strange)}, which its class does not declare")
@@ -110,10 +129,17 @@ class Writer:
         return v if math.isfinite(v) else {"float": repr(v)}
 
     def _dict(self, v: dict[Any, Any], where: str) -> dict[str, Any]:
-        return {"dict": [[self.value(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
+        return {"dict": [[self._key(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
 
     def _set(self, v: frozenset[Any], where: str) -> dict[str, Any]:
-        return {"frozenset": self.items(sorted(v, key=repr), where)}
+        return {"frozenset": [self._key(one, f"an element of {where}") for one in sorted(v, key=repr)]}
+
+    def _key(self, v: Any, where: str) -> Any:
+        if not is_key(v):
+            raise ModelFileError(
+                f"{where} cannot be saved: only text, numbers, dates and tuples of such, got {show(v)}"
+            )
+        return self.value(v, where)
 
 
 def _moment(name: str) -> Callable[[Writer, Any, str], Any]:

@@ -1,8 +1,9 @@
 """Fitted classifiers as those of scikit-learn: the same probabilities from a library that may be there already.
 
-What is exported predicts: sums stay behind, so that it cannot be merged or made to forget. Where rows have missing
-entries, scikit-learn refuses what this library leaves out; categories alone are treated alike. Its modules are imported
-when they are asked for: they take longer than the rest of this library.
+What is exported predicts: sums stay behind, so that it cannot be merged or made to forget. Rows far from 0 lose digits,
+as scikit-learn has no origin near them: about 1e-16 of probability for every standard deviation. Where rows have
+missing entries, scikit-learn refuses what this library leaves out; categories alone are treated alike. Its modules are
+imported when they are asked for: they take longer than the rest of this library.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ def categorical_nb(own: Any) -> Pipeline:
         raise _refusal(own, "probabilities of 0, which scikit-learn cannot hold: use a prior")
     if any(table.shape[1] == 0 for table in tables):
         raise _refusal(own, "a column without categories")
+    if any(c.dtype.kind in "Mm" for c in categories):
+        raise _refusal(own, "dates or times as categories, which an OrdinalEncoder finds in one type only: use text")
     unknown = max(table.shape[1] for table in tables)
     wide = [np.pad(table, ((0, 0), (0, unknown + 1 - table.shape[1]))) for table in tables]
     encoder = OrdinalEncoder(
@@ -59,6 +62,7 @@ def categorical_nb(own: Any) -> Pipeline:
         handle_unknown="use_encoded_value",
         unknown_value=unknown,
     ).fit(_rows(categories))
+    encoder.categories_ = list(categories)  # each of its own type, as in a data frame, where rows have one for all
     learned = {
         "feature_log_prob_": wide,
         "category_count_": own.category_count_,
