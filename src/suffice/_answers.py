@@ -78,10 +78,14 @@ class Denser:
         """Of rows that all lack the same columns (d,)."""
         features, values = self.rows.features, self.rows.values
         rows = Encoded(features, features.blank(values, lacking)) if lacking.any() else self.rows
-        log_p = LogDensity(self.joint)
-        others, own = np.sort(log_p(rows)), log_p(X)
-        above = np.searchsorted(others, own + TIE * np.maximum(1.0, abs(own)), side="right")
+        others, own = np.sort(self._log_dense(rows)), self._log_dense(X)
+        size = np.where(np.isfinite(own), np.maximum(1.0, abs(own)), 1.0)
+        above = np.searchsorted(others, own + TIE * size, side="right")
         return np.asarray(1.0 - above / len(others))
+
+    def _log_dense(self, X: Encoded) -> Array:
+        """log p(x) over the room that it is the probability of (n,)."""
+        return LogDensity(self.joint)(X) - self.joint.model.log_volume(X)
 
 
 @dataclass(frozen=True)

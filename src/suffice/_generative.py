@@ -115,7 +115,12 @@ class Generative(Predicting):
 
         Held against 10,000 rows drawn from the model with a fixed seed, of which as many columns count as the row has.
         So it is a function of what was learned, whatever the units, and the same after merging. A category that was
-        never learned counts as missing.
+        never learned counts as missing. These 10,000 rows are gone through once for every set of columns that rows
+        lack, so that many such sets take their time.
+
+        In bins a row is as dense as p(cell) / width, with the outer cells ending at the least and the greatest number
+        learned, and beyond these less by (1 + distance / width)^2. Where every value has a cell of its own, its
+        probability counts; in other columns such a value counts as wide as all other cells together.
         """
         rng = np.random.default_rng(0)
         return self._measure(X, Denser(self._joint(), self._drawn(self._codes(DRAWN, None, rng), rng)))
