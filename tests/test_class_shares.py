@@ -15,10 +15,11 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
+    load,
 )
 from suffice._posterior import posterior
 from suffice.data import Memory
-from suffice.learners import GradientDescent, RiskCalibration
+from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import Binned
 from tests.populations import exact, mixed_table, two_normal
 from tests.strangers.lazy import Lazy
@@ -67,6 +68,45 @@ def test_shifted_classifiers_go_on():
 def test_shifted_shares_are_carried_along(learner):
     model = QuadraticDiscriminantAnalysis(learner=learner).fit(X[::2], y_iris[::2]).shift_priors([0.7, 0.2, 0.1])
     assert_allclose(model.partial_fit(X[1::2], y_iris[1::2]).class_prior_, [0.7, 0.2, 0.1])
+
+
+@pytest.mark.filterwarnings("ignore")  # that steps end before they settle
+@pytest.mark.parametrize("learner", [RiskCalibration(0.1, 8, stop=None), TM(max_iter=3), GradientDescent(max_iter=5)])
+def test_calibration_does_not_undo_shifted_shares(learner, tmp_path):
+    model = GaussianNB(learner=learner).fit(X, y_iris)
+    twin = model.shift_priors([0.7, 0.2, 0.1])
+    before = twin.predict_proba(X)
+    twin.save(tmp_path / "twin.suffice")
+    for one in (twin, twin.shift_priors("uniform"), load(tmp_path / "twin.suffice")):
+        with pytest.raises(ValueError, match="this copy has shifted class probabilities"):
+            one.recalibrate(X, y_iris)
+    assert_array_equal(twin.predict_proba(X), before)
+    again = model.recalibrate(X, y_iris).shift_priors([0.7, 0.2, 0.1])
+    assert_allclose(again.predict_proba(X), before, atol=1e-9)
+    twin.fit(X, y_iris).recalibrate(X, y_iris)  # at shares that are a setting now
+
+
+def test_experts_are_weighed_anew_at_the_shares_of_the_rows(table):
+    model = TabularClassifier(n_trees=4, random_state=0).fit(*table)
+    twin = model.shift_priors([0.1, 0.9])
+    before = twin.predict_proba(table[0])
+    assert_allclose(twin.recalibrate(*table).predict_proba(table[0]), before, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "datetime64[D]", "timedelta64[ns]", "timedelta64[h]"])
+def test_classes_that_are_dates(kind, tmp_path):
+    days = y_iris.astype(kind)
+    model = GaussianNB().fit(X, days)
+    new = [0.7, 0.2, 0.1]
+    twin, plain = model.shift_priors(new), GaussianNB().fit(X, y_iris).shift_priors(new)
+    assert_allclose(twin.predict_proba(X), plain.predict_proba(X))
+    by_label = model.shift_priors(dict(zip(model.classes_, new, strict=True)))
+    assert_allclose(by_label.predict_proba(X), twin.predict_proba(X))
+    twin.save(tmp_path / "twin.suffice")
+    assert_array_equal(load(tmp_path / "twin.suffice").predict_proba(X), twin.predict_proba(X))
+    want = plain.partial_fit(X[:5], y_iris[:5]).predict_proba(X)
+    assert_allclose(twin.partial_fit(X[:5], days[:5]).predict_proba(X), want)
+    assert_allclose(clone(twin).fit(X, days).class_prior_, new)
 
 
 def test_experts_shift_with_weight_one(table):

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from suffice._answers import Asked, Denser, JointDensity, LogDensity
 from suffice._check import COUNT, check_value
 from suffice._domain import Domain, Encoded
-from suffice._labels import positions, show_all
+from suffice._labels import as_keys, positions, show_all
 from suffice._own_error import BayesError, by_quadrature, by_sampling
 from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, _has_density
@@ -164,7 +164,8 @@ class Generative(Predicting):
 
             p'(y | x) = p(y | x) p'(y) / p(y), normalised
 
-        For rows from where the classes come in other shares, but look the same.
+        For rows from where the classes come in other shares, but look the same. `partial_fit`, `merge` and `forget`
+        keep these shares; a calibrated classifier is recalibrated first and shifted then.
 
         Parameters
         ----------
@@ -179,7 +180,8 @@ class Generative(Predicting):
         cast(Any, twin)._learned = _reweighed(fit, log_p)
         if before is not None and len(before.parameters.class_log_prob) == len(log_p):  # what is carried along
             cast(Any, twin)._before = _reweighed(before, log_p)
-        twin._given_class_prior(dict(zip(classes.tolist(), np.exp(log_p).tolist(), strict=True)))
+        cast(Any, twin)._shifted = True
+        twin._given_class_prior(dict(zip(as_keys(classes), np.exp(log_p).tolist(), strict=True)))
         return twin
 
     def _given_class_prior(self, class_prior: dict[Any, float]) -> None:
