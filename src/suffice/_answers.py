@@ -131,7 +131,7 @@ class OddsAtCosts:
         odds = log_odds(log_joint)
         if odds.ndim == 2:
             return odds
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # certain, and free of cost: neither costs less
             return np.asarray(odds + np.log(self.costs[1, 0]) - np.log(self.costs[0, 1]))
 
 
@@ -143,7 +143,9 @@ class LeastCost:
     costs: Array  # (k, k), rows the true class; 0 for a right decision
 
     def __call__(self, log_joint: Array) -> Array:
-        if len(self.classes) == 2 and (self.costs >= 0).all():  # log-odds still tell where probabilities round
+        if (
+            len(self.classes) == 2 and (self.costs >= 0).all() and self.costs.any()
+        ):  # log-odds still tell where probabilities round
             return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
         return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])
 
@@ -152,11 +154,10 @@ class LeastCost:
 class Abstaining:
     """What another rule takes, or the last of the labels (k + 1,) where the greatest probability is below the least."""
 
-    rule: Answer
+    rule: Answer  # gives numbers of classes
     least: float
     labels: Array
 
     def __call__(self, log_joint: Array) -> Array:
-        taken = self.rule(log_joint).astype(self.labels.dtype)
-        taken[posterior(log_joint).max(axis=1) < self.least] = self.labels[-1]
-        return taken
+        unsure = posterior(log_joint).max(axis=1) < self.least
+        return np.asarray(self.labels[np.where(unsure, -1, self.rule(log_joint))])
