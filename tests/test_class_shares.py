@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from suffice import (
     CategoricalNB,
@@ -140,6 +141,49 @@ def test_a_shifted_mix_of_three_classes():
     tabular = TabularClassifier(n_trees=4, random_state=0).fit(*two_normal(2000, 0.5))
     new, y = two_normal(4000, 0.8, seed=2)
     assert_allclose(tabular.estimate_priors(new)[1], y.mean(), atol=0.02)
+
+
+def alike():
+    """A model of three classes that hardly differ, on which plain EM takes 13,000 steps, and rows of another mix."""
+    rng = np.random.default_rng(0)
+    y, new = rng.integers(0, 3, 4000), rng.choice(3, size=3000, p=[0.1, 0.1, 0.8])
+    model = GaussianNB().fit((rng.normal(size=4000) + 0.15 * y)[:, None], y)
+    return model, (rng.normal(size=3000) + 0.15 * new)[:, None]
+
+
+def slopes(model, rows, share):
+    ratio = model.predict_proba(rows) / model.class_prior_
+    return (ratio / (ratio @ share)[:, None]).mean(axis=0)
+
+
+def test_a_mix_of_classes_that_are_alike_is_the_most_probable():
+    """No slope of a concave likelihood is above 1, and that of every class with a share is 1."""
+    model, rows = alike()
+    share = model.estimate_priors(rows)
+    assert_allclose(share.sum(), 1.0)
+    assert slopes(model, rows, share).max() < 1 + 1e-9
+    assert_allclose(slopes(model, rows, share)[share > 1e-6], 1.0, atol=1e-6)
+    never = model.shift_priors([0.5, 0.5, 0.0])
+    assert never.estimate_priors(rows)[2] == 0
+
+
+def test_a_mix_that_has_not_settled_says_so(monkeypatch):
+    model, rows = alike()
+    monkeypatch.setattr("suffice._class_shares.CYCLES", 1)
+    with pytest.warns(ConvergenceWarning, match="estimate_priors has not settled"):
+        share = model.estimate_priors(rows)
+    assert slopes(model, rows, share).max() > 1 + 1e-6
+
+
+def test_a_mix_of_many_classes():
+    rng = np.random.default_rng(3)
+    centre, y = 20.0 * rng.normal(size=(300, 5)), np.arange(3000) % 300
+    model = GaussianNB().fit(centre[y] + rng.normal(size=(3000, 5)), y)
+    new = rng.integers(0, 100, 2000)
+    rows = centre[new] + rng.normal(size=(2000, 5))
+    share = model.estimate_priors(rows)
+    assert slopes(model, rows, share).max() < 1 + 0.01 / 2000
+    assert share[:100].sum() > 0.9
 
 
 # The Bayes error

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from suffice._answers import Asked, Denser, JointDensity, LogDensity
 from suffice._check import COUNT, check_value
+from suffice._class_shares import Ratios, most_probable_shares
 from suffice._domain import Domain, Encoded
 from suffice._labels import as_keys, positions, show_all
+from suffice._notice import Notice, emit
 from suffice._own_error import BayesError, by_quadrature, by_sampling
-from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, _has_density
 from suffice._vector import Array
-from suffice.data import Batch, Data, Memory
+from suffice.data import Data, Memory
 from suffice.learners import Fit
 from suffice.models import Density, Samplable
 from suffice.models._base import Classed
@@ -27,7 +29,7 @@ from suffice.priors import log_class_prior
 DRAWN = 10_000  # rows that others are held against
 ENTRIES = 1 << 27  # of rows drawn at once, at most
 EACH = 2048  # rows of a class that tell where to integrate
-STEPS, SETTLED = 1000, 1e-9  # of EM for class probabilities
+LACKING = 0.01  # in the log-likelihood of rows, at which shares have not settled
 
 
 def _draws(estimator: Generative) -> bool:
@@ -194,8 +196,9 @@ class Generative(Predicting):
 
             p'(y) <- mean_i p(y | x_i) p'(y) / p(y), normalised over y,     from p' = p, until nothing changes
 
-        These are the shares that make the rows most probable (EM), if each class still looks as it did, and the
-        probabilities are right. `shift_priors` takes them.
+        These are the shares that make the rows most probable (EM, in squared steps), if each class still looks as it
+        did, and the probabilities are right. `shift_priors` takes them. ConvergenceWarning where others may be more
+        probable by more than 1 %.
 
         Parameters
         ----------
@@ -205,22 +208,24 @@ class Generative(Predicting):
         ----------
         Saerens, Latinne, Decaestecker: Adjusting the outputs of a classifier to new a priori probabilities. Neural
         Computation 14 (2002), doi:10.1162/089976602753284446.
+        Varadhan, Roland: Simple and globally convergent methods for accelerating the convergence of any EM algorithm.
+        Scandinavian Journal of Statistics 35 (2008), doi:10.1111/j.1467-9469.2007.00585.x.
         """
         fit = self._fit_result()
         own = np.asarray(fit.parameters.class_log_prob)
-        scored = self._scored(X, Asked(fit.model, fit.parameters, log_posterior))
-        now = own
-        for _ in range(STEPS):
-            with np.errstate(invalid="ignore"):
-                shift = np.where(np.isfinite(own), now - own, 0.0)
-            total = scored.sum(Mix(shift))
-            with np.errstate(divide="ignore"):
-                after = np.log(total / total.sum())
-            change = abs(np.exp(after) - np.exp(now)).max()
-            now = after
-            if change <= SETTLED:
-                break
-        return np.asarray(np.exp(now))
+        share, gap = most_probable_shares(self._scored(X, Asked(fit.model, fit.parameters, Ratios(own))), np.exp(own))
+        if gap > LACKING:
+            said = (
+                f"{type(self).__name__}.estimate_priors has not settled: the log-likelihood of these rows may be up to"
+            )
+            emit(
+                [
+                    Notice(
+                        f"{said} {gap:.2g} greater at other shares; classes that look alike do that", ConvergenceWarning
+                    )
+                ]
+            )
+        return share
 
     def _scored(self, X: Any, asked: Asked) -> Data:
         """Rows as their answers (n, k), kept where they can be, to be summed again and again."""
@@ -238,15 +243,3 @@ def _reweighed(fit: Fit, class_log_prob: Array) -> Fit:
 
 def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(1 << 31, size=4))
-
-
-@dataclass(frozen=True)
-class Mix:
-    """The sum over rows of class probabilities (k,), from log p(y | x) (n, k) shifted by class."""
-
-    shift: Array  # (k,)
-
-    def __call__(self, batch: Batch) -> Array:
-        log_p = np.asarray(batch.X) + self.shift
-        P = np.exp(log_posterior(log_p)) if len(log_p) else np.zeros(log_p.shape)
-        return np.asarray(batch.Y.weight @ P)
