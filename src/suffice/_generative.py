@@ -216,15 +216,10 @@ class Generative(Predicting):
         share, gap = most_probable_shares(self._scored(X, Asked(fit.model, fit.parameters, Ratios(own))), np.exp(own))
         if gap > LACKING:
             said = (
-                f"{type(self).__name__}.estimate_priors has not settled: the log-likelihood of these rows may be up to"
+                f"{type(self).__name__}.estimate_priors has not settled, as where classes look alike: the "
+                f"log-likelihood of these rows may be up to {gap:.2g} greater at other shares"
             )
-            emit(
-                [
-                    Notice(
-                        f"{said} {gap:.2g} greater at other shares; classes that look alike do that", ConvergenceWarning
-                    )
-                ]
-            )
+            emit([Notice(said, ConvergenceWarning)])
         return share
 
     def _scored(self, X: Any, asked: Asked) -> Data:
