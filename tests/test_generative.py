@@ -132,6 +132,22 @@ def test_rare_categories_and_constant_columns():
     assert (flat.sample(10, random_state=0)[0][:, 4] == 7.0).all()
 
 
+def test_values_that_share_a_cell_come_by_their_shares():
+    """Whether an entry is missing, where that tells nothing of the class; and rare categories, of unequal weight."""
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    frame = pd.DataFrame({"a": rng.normal(size=2000) + y, "b": rng.choice(["u", "v"], 2000)})
+    frame.loc[rng.random(2000) < 0.05, "b"] = None
+    model = NaiveBayes(missing="indicator").fit(frame, y)
+    rows = model.sample(4000, random_state=0)[0]
+    assert abs(pd.isnull(rows[:, 1]).mean() - frame["b"].isnull().mean()) < 0.02
+    words = np.repeat(["u", "v", "w", "x"], [50, 40, 9, 1])[:, None]
+    pool = NaiveBayes(min_frequency=20).fit(words, np.arange(100) % 2)
+    drawn = pool.sample(8000, random_state=0)[0].ravel()
+    rare = np.array([(drawn == word).sum() for word in ("w", "x")])
+    assert_allclose(rare / rare.sum(), [0.9, 0.1], atol=0.05)
+
+
 def test_spikes_and_bins_stay_in_their_cells():
     rng = np.random.default_rng(0)
     gains = np.where(rng.random(400) < 0.6, 0.0, rng.exponential(size=400))[:, None]

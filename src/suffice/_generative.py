@@ -59,8 +59,8 @@ class Generative(Predicting):
         """Draw rows from the model: features (n, d) in the form of an array, and labels (n,).
 
         Numbers in bins are drawn evenly within their cell, between the least and the greatest learned; categories that
-        share a cell are drawn evenly. A mixed table is an array of objects with the columns as they were given, None
-        for those that are left out: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
+        share a cell are drawn by their shares of it. A mixed table is an array of objects with the columns as they were
+        given, None for those that are left out: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
 
         Parameters
         ----------

@@ -43,6 +43,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "models.Shrunk": {"amount": "k|1"},
     "models.Categorical": {"believed": "k c|1 c"},
     "models.Binned": {"extent": "?d 2", "single": "bd"},
+    "models.Pooled": {"often": "v"},
     "models.Poisson": {"overall": "d"},
     "models.Experts": {"shift": "k"},
     "encoders.Trees": {
