@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from suffice import (
     CategoricalNB,
@@ -15,10 +16,11 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
+    load,
 )
 from suffice._posterior import posterior
 from suffice.data import Memory
-from suffice.learners import GradientDescent, RiskCalibration
+from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import Binned
 from tests.populations import exact, mixed_table, two_normal
 from tests.strangers.lazy import Lazy
@@ -69,6 +71,45 @@ def test_shifted_shares_are_carried_along(learner):
     assert_allclose(model.partial_fit(X[1::2], y_iris[1::2]).class_prior_, [0.7, 0.2, 0.1])
 
 
+@pytest.mark.filterwarnings("ignore")  # that steps end before they settle
+@pytest.mark.parametrize("learner", [RiskCalibration(0.1, 8, stop=None), TM(max_iter=3), GradientDescent(max_iter=5)])
+def test_calibration_does_not_undo_shifted_shares(learner, tmp_path):
+    model = GaussianNB(learner=learner).fit(X, y_iris)
+    twin = model.shift_priors([0.7, 0.2, 0.1])
+    before = twin.predict_proba(X)
+    twin.save(tmp_path / "twin.suffice")
+    for one in (twin, twin.shift_priors("uniform"), load(tmp_path / "twin.suffice")):
+        with pytest.raises(ValueError, match="this copy has shifted class probabilities"):
+            one.recalibrate(X, y_iris)
+    assert_array_equal(twin.predict_proba(X), before)
+    again = model.recalibrate(X, y_iris).shift_priors([0.7, 0.2, 0.1])
+    assert_allclose(again.predict_proba(X), before, atol=1e-9)
+    twin.fit(X, y_iris).recalibrate(X, y_iris)  # at shares that are a setting now
+
+
+def test_experts_are_weighed_anew_at_the_shares_of_the_rows(table):
+    model = TabularClassifier(n_trees=4, random_state=0).fit(*table)
+    twin = model.shift_priors([0.1, 0.9])
+    before = twin.predict_proba(table[0])
+    assert_allclose(twin.recalibrate(*table).predict_proba(table[0]), before, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "datetime64[D]", "timedelta64[ns]", "timedelta64[h]"])
+def test_classes_that_are_dates(kind, tmp_path):
+    days = y_iris.astype(kind)
+    model = GaussianNB().fit(X, days)
+    new = [0.7, 0.2, 0.1]
+    twin, plain = model.shift_priors(new), GaussianNB().fit(X, y_iris).shift_priors(new)
+    assert_allclose(twin.predict_proba(X), plain.predict_proba(X))
+    by_label = model.shift_priors(dict(zip(model.classes_, new, strict=True)))
+    assert_allclose(by_label.predict_proba(X), twin.predict_proba(X))
+    twin.save(tmp_path / "twin.suffice")
+    assert_array_equal(load(tmp_path / "twin.suffice").predict_proba(X), twin.predict_proba(X))
+    want = plain.partial_fit(X[:5], y_iris[:5]).predict_proba(X)
+    assert_allclose(twin.partial_fit(X[:5], days[:5]).predict_proba(X), want)
+    assert_allclose(clone(twin).fit(X, days).class_prior_, new)
+
+
 def test_experts_shift_with_weight_one(table):
     frame, y = table
     model = TabularClassifier(n_trees=4, random_state=0).fit(frame, y)
@@ -100,6 +141,49 @@ def test_a_shifted_mix_of_three_classes():
     tabular = TabularClassifier(n_trees=4, random_state=0).fit(*two_normal(2000, 0.5))
     new, y = two_normal(4000, 0.8, seed=2)
     assert_allclose(tabular.estimate_priors(new)[1], y.mean(), atol=0.02)
+
+
+def alike():
+    """A model of three classes that hardly differ, on which plain EM takes 13,000 steps, and rows of another mix."""
+    rng = np.random.default_rng(0)
+    y, new = rng.integers(0, 3, 4000), rng.choice(3, size=3000, p=[0.1, 0.1, 0.8])
+    model = GaussianNB().fit((rng.normal(size=4000) + 0.15 * y)[:, None], y)
+    return model, (rng.normal(size=3000) + 0.15 * new)[:, None]
+
+
+def slopes(model, rows, share):
+    ratio = model.predict_proba(rows) / model.class_prior_
+    return (ratio / (ratio @ share)[:, None]).mean(axis=0)
+
+
+def test_a_mix_of_classes_that_are_alike_is_the_most_probable():
+    """No slope of a concave likelihood is above 1, and that of every class with a share is 1."""
+    model, rows = alike()
+    share = model.estimate_priors(rows)
+    assert_allclose(share.sum(), 1.0)
+    assert slopes(model, rows, share).max() < 1 + 1e-9
+    assert_allclose(slopes(model, rows, share)[share > 1e-6], 1.0, atol=1e-6)
+    never = model.shift_priors([0.5, 0.5, 0.0])
+    assert never.estimate_priors(rows)[2] == 0
+
+
+def test_a_mix_that_has_not_settled_says_so(monkeypatch):
+    model, rows = alike()
+    monkeypatch.setattr("suffice._class_shares.CYCLES", 1)
+    with pytest.warns(ConvergenceWarning, match="estimate_priors has not settled"):
+        share = model.estimate_priors(rows)
+    assert slopes(model, rows, share).max() > 1 + 1e-6
+
+
+def test_a_mix_of_many_classes():
+    rng = np.random.default_rng(3)
+    centre, y = 20.0 * rng.normal(size=(300, 5)), np.arange(3000) % 300
+    model = GaussianNB().fit(centre[y] + rng.normal(size=(3000, 5)), y)
+    new = rng.integers(0, 100, 2000)
+    rows = centre[new] + rng.normal(size=(2000, 5))
+    share = model.estimate_priors(rows)
+    assert slopes(model, rows, share).max() < 1 + 0.01 / 2000
+    assert share[:100].sum() > 0.9
 
 
 # The Bayes error

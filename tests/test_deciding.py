@@ -82,6 +82,48 @@ def test_the_label_of_no_decision_is_kept_as_it_is(label):
     assert got.dtype == (int if label == -1 else object)
 
 
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "datetime64[D]", "timedelta64[ns]", "timedelta64[h]"])
+def test_dates_and_durations_are_decided_on(kind):
+    model, plain = (GaussianNB().fit(X, labels) for labels in (Y.astype(kind), Y))
+    a, b = model.classes_[:2]
+    want = plain.decide(X, {(0, 1): 9.0, (1, 0): 20.0})
+    assert_array_equal(model.decide(X, {(a, b): 9.0, (b, a): 20.0}), model.classes_[want])
+    same = pd.Timestamp if kind.startswith("d") else pd.Timedelta
+    assert_array_equal(model.decide(X, {(same(a), same(b)): 9.0, (same(b), same(a)): 20.0}), model.classes_[want])
+    unsure = model.predict_proba(X).max(axis=1) < 0.9
+    later = np.array(7).astype(kind)[()]
+    taken = model.decide(X, reject_below=0.9, reject_label=later)
+    assert taken.dtype.kind == model.classes_.dtype.kind
+    assert_array_equal(taken == later, unsure)
+    taken = model.decide(X, reject_below=0.9)
+    assert_array_equal([one is None for one in taken], unsure)
+    assert all(isinstance(one, np.datetime64 | np.timedelta64) for one in taken[~unsure])
+    for label in (a, same(a)):
+        with pytest.raises(ValueError, match="reject_label must not be a class"):
+            model.decide(X, reject_below=0.9, reject_label=label)
+
+
+def test_no_decision_may_be_pandas_own():
+    taken = GaussianNB().fit(X, Y).decide(X, reject_below=1.0, reject_label=pd.NA)
+    assert any(one is pd.NA for one in taken)
+
+
+@pytest.mark.parametrize("label", [[1, 2], np.array([1, 2]), np.array([]), {}, (1, 2)])
+def test_no_decision_is_a_single_label(label):
+    with pytest.raises(ValueError, match="reject_label must be a single label, got"):
+        GaussianNB().fit(X, Y).decide(X, reject_below=0.9, reject_label=label)
+
+
+def test_costs_of_any_size(recwarn):
+    two, three = (GaussianNB().fit(X, labels) for labels in (Y > 0, Y))
+    for costs in (np.zeros((2, 2)), np.ones((2, 2)), [[1, 2], [1, 2]], [[2, 1], [2, 1]]):  # whatever the class
+        best = two.classes_[np.argmin(np.asarray(costs)[0])]
+        assert (two.decide(X, costs) == best).all()
+    small = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 0.0, 1.0]])
+    assert_array_equal(three.decide(X, 1e308 * small), three.decide(X, small))
+    assert not recwarn.list
+
+
 def test_engines_and_forms_agree():
     model = GaussianNB().fit(X, Y)
     costs = [[0, 1, 1], [1, 0, 1], [1, 50, 0]]

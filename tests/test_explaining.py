@@ -32,6 +32,7 @@ from suffice.encoders import Partitions
 from suffice.models import Contests, Explained
 from suffice.models.leaves import Leaves
 from suffice.priors import Dirichlet
+from suffice.report import explain
 from tests.toy import Unit
 from tests.zoo import every
 
@@ -214,11 +215,16 @@ def test_one_row_reads_well():
 
 def test_impossible_classes_do_not_drown_the_others():
     X, y = np.array([["u", "a"], ["u", "b"], ["v", "a"], ["w", "b"]] * 5), np.array([0, 0, 1, 2] * 5)
+    X = np.column_stack([np.where(np.arange(20) % 3, "p", "q"), X])
     model = CategoricalNB(prior=None).fit(X, y)
     found = model.contributions(X)
     same_answers(found, model.predict_log_proba(X))
-    assert max(found.importances.values()) < 10
+    assert list(found.importances) == [1, 2, 0]
+    assert found.importances[1] == found.importances[2] == np.inf  # these rule classes out
+    assert 0 < found.importances[0] < 10
+    assert "rule a class out altogether" in explain(model, X=X)
     given = GaussianNB(class_prior=[0.5, 0.5, 0.0]).fit(*load_iris(return_X_y=True))
+    assert max(given.importances([[5.0, 3.0, 2.0, 1.0]]).values()) < np.inf  # no column does
     same_answers(given.contributions([[5.0, 3.0, 2.0, 1.0]]), given.predict_log_proba([[5.0, 3.0, 2.0, 1.0]]))
 
 

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.metrics import roc_auc_score
 
 from suffice import (
     BernoulliNB,
@@ -26,6 +27,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
+from suffice._answers import JointDensity, LogDensity
 from suffice.encoders import Partitions
 from suffice.models import Binned, Density, Nested, Samplable
 from suffice.models.leaves import Leaves
@@ -130,6 +132,22 @@ def test_rare_categories_and_constant_columns():
     assert (flat.sample(10, random_state=0)[0][:, 4] == 7.0).all()
 
 
+def test_values_that_share_a_cell_come_by_their_shares():
+    """Whether an entry is missing, where that tells nothing of the class; and rare categories, of unequal weight."""
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    frame = pd.DataFrame({"a": rng.normal(size=2000) + y, "b": rng.choice(["u", "v"], 2000)})
+    frame.loc[rng.random(2000) < 0.05, "b"] = None
+    model = NaiveBayes(missing="indicator").fit(frame, y)
+    rows = model.sample(4000, random_state=0)[0]
+    assert abs(pd.isnull(rows[:, 1]).mean() - frame["b"].isnull().mean()) < 0.02
+    words = np.repeat(["u", "v", "w", "x"], [50, 40, 9, 1])[:, None]
+    pool = NaiveBayes(min_frequency=20).fit(words, np.arange(100) % 2)
+    drawn = pool.sample(8000, random_state=0)[0].ravel()
+    rare = np.array([(drawn == word).sum() for word in ("w", "x")])
+    assert_allclose(rare / rare.sum(), [0.9, 0.1], atol=0.05)
+
+
 def test_spikes_and_bins_stay_in_their_cells():
     rng = np.random.default_rng(0)
     gains = np.where(rng.random(400) < 0.6, 0.0, rng.exponential(size=400))[:, None]
@@ -195,6 +213,57 @@ def test_strange_rows_have_few_beyond_them():
     assert_allclose(share, np.arange(1, 4001) / 4000, atol=0.04)
     one = exact(1, gap=0.0)  # a standard normal density: denser is nearer
     assert_allclose(one.anomaly_score([[1.0], [-2.5]]), [norm.cdf(1) * 2 - 1, norm.cdf(2.5) * 2 - 1], atol=0.02)
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform", "kmeans"])
+def test_bins_find_strange_rows(strategy):
+    """Nearly as well as the density that the rows were drawn from."""
+    rng = np.random.default_rng(0)
+    rows, others = rng.normal(size=(2000, 4)), rng.normal(size=(600, 4)) * np.repeat([1.0, 3.0], 300)[:, None]
+    labels, strange = (rows[:, 0] > 0).astype(int), np.repeat([0, 1], 300)
+    model = NaiveBayes(strategy=strategy).fit(rows, labels)
+    best = roc_auc_score(strange, (others**2).sum(axis=1))
+    assert roc_auc_score(strange, model.anomaly_score(others)) > best - 0.02
+    assert_allclose(model.anomaly_score(np.full((3, 4), [[9.0], [1e9], [-1e308]])), 1.0)
+    own = np.sort(model.anomaly_score(model.sample(2000, random_state=5)[0].astype(float)))
+    assert abs(own - np.linspace(0, 1, 2000)).max() < 0.05  # uniform
+
+
+def test_the_density_of_bins_is_that_of_what_they_draw():
+    """p(cell) over its width; continuous at the ends, and falling beyond them."""
+    x = np.random.default_rng(1).exponential(size=(3000, 1))
+    model = ModelClassifier(Binned(n_bins=8)).fit(x, np.arange(3000) % 2)
+    bins, theta = model._fit_result().model, model._fit_result().parameters
+    edges = np.concatenate([[x.min()], bins.domain.features.categories[0][1:], [x.max()]])
+    middle = (edges[1:] + edges[:-1])[:, None] / 2
+    dense = np.exp(LogDensity(JointDensity(bins, theta))(middle) - bins.log_volume(bins.encoder(middle)))
+    share = np.histogram(model.sample(40_000, random_state=0)[0].ravel(), edges, density=True)[0]
+    assert_allclose(dense, share, rtol=0.1)
+    assert_allclose(dense @ np.diff(edges), 1.0, rtol=1e-9)
+    beyond = bins.log_volume(bins.encoder(x.max() + np.array([[0.0], [1e-12], [1.0], [50.0], [np.nan]])))
+    assert_allclose(beyond[0], beyond[1])
+    assert beyond[0] < beyond[2] < beyond[3]
+    assert beyond[4] == 0
+
+
+def test_values_with_cells_of_their_own_count_by_their_probability():
+    rng = np.random.default_rng(2)
+    codes = rng.choice([0.0, 1.0, 2.0, 999.0], p=[0.5, 0.3, 0.15, 0.05], size=(3000, 1))
+    model = NaiveBayes().fit(codes, np.arange(3000) % 2)
+    score = model.anomaly_score([[0.0], [1.0], [2.0], [999.0], [-1e5]])
+    assert_allclose(score, [0.0, 0.5, 0.8, 0.95, 1.0], atol=0.05)
+    half = np.where(rng.random((3000, 3)) < 0.4, 0.0, rng.normal(size=(3000, 3)))  # a spike among numbers
+    model = NaiveBayes().fit(half, np.arange(3000) % 2)
+    score = model.anomaly_score([[0.0, 0.0, 0.1], [0.1, 0.2, 0.1], [0.0, 0.0, 9.0]])
+    assert score[:2].max() < 0.6
+    assert score[2] > 0.99
+
+
+def test_the_farthest_rows_are_the_strangest():
+    """Also where their density is zero, as far as numbers go."""
+    model = QuadraticDiscriminantAnalysis().fit(X, y_iris)
+    assert model.score_samples([[1e200] * 4])[0] == -np.inf
+    assert_array_equal(model.anomaly_score([[1e200] * 4, [1e30] * 4]), 1.0)
 
 
 def test_scores_are_of_the_columns_that_a_row_has():

@@ -78,10 +78,14 @@ class Denser:
         """Of rows that all lack the same columns (d,)."""
         features, values = self.rows.features, self.rows.values
         rows = Encoded(features, features.blank(values, lacking)) if lacking.any() else self.rows
-        log_p = LogDensity(self.joint)
-        others, own = np.sort(log_p(rows)), log_p(X)
-        above = np.searchsorted(others, own + TIE * np.maximum(1.0, abs(own)), side="right")
+        others, own = np.sort(self._log_dense(rows)), self._log_dense(X)
+        size = np.where(np.isfinite(own), np.maximum(1.0, abs(own)), 1.0)
+        above = np.searchsorted(others, own + TIE * size, side="right")
         return np.asarray(1.0 - above / len(others))
+
+    def _log_dense(self, X: Encoded) -> Array:
+        """log p(x) over the room that it is the probability of (n,)."""
+        return LogDensity(self.joint)(X) - self.joint.model.log_volume(X)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ class OddsAtCosts:
         odds = log_odds(log_joint)
         if odds.ndim == 2:
             return odds
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # certain, and free of cost: neither costs less
             return np.asarray(odds + np.log(self.costs[1, 0]) - np.log(self.costs[0, 1]))
 
 
@@ -139,7 +143,9 @@ class LeastCost:
     costs: Array  # (k, k), rows the true class; 0 for a right decision
 
     def __call__(self, log_joint: Array) -> Array:
-        if len(self.classes) == 2 and (self.costs >= 0).all():  # log-odds still tell where probabilities round
+        if (
+            len(self.classes) == 2 and (self.costs >= 0).all() and self.costs.any()
+        ):  # log-odds still tell where probabilities round
             return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
         return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])
 
@@ -148,11 +154,10 @@ class LeastCost:
 class Abstaining:
     """What another rule takes, or the last of the labels (k + 1,) where the greatest probability is below the least."""
 
-    rule: Answer
+    rule: Answer  # gives numbers of classes
     least: float
     labels: Array
 
     def __call__(self, log_joint: Array) -> Array:
-        taken = self.rule(log_joint).astype(self.labels.dtype)
-        taken[posterior(log_joint).max(axis=1) < self.least] = self.labels[-1]
-        return taken
+        unsure = posterior(log_joint).max(axis=1) < self.least
+        return np.asarray(self.labels[np.where(unsure, -1, self.rule(log_joint))])

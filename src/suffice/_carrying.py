@@ -38,6 +38,7 @@ class Carrying(Learned):
     _learned: Fit | None  # for the rows that count now
     _before: Fit | None = None  # what was learned from rows last, and is carried along
     _told: bool = True  # whether it was said that it is stale
+    _shifted: bool = False  # whether class probabilities were exchanged after learning
 
     @abstractmethod
     def _prepared(self) -> AnyModel: ...
@@ -138,9 +139,15 @@ class Carrying(Learned):
         ----------
         X, y, sample_weight
             Rows among those that were learned, as in `fit`: all, or a sample with rows of every class, but no others.
-            What cannot have been learned is refused.
+            What cannot have been learned is refused. So is a copy by `shift_priors`, unless it learns weights of
+            experts: what is learned from rows at shares that are not theirs makes up for the difference.
         """
         check_is_fitted(self)
+        if self._shifted and not hasattr(self._learner(), "close"):
+            raise ValueError(
+                f"{type(self).__name__}: this copy has shifted class probabilities, which calibration would undo: "
+                "recalibrate the original, then call shift_priors again"
+            )
         with all_or_nothing(self):
             self._keep(None)
             data = self._encoded(X, y, sample_weight, reset=False)

@@ -103,6 +103,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             self._declared = np.empty(0)
             self._keep(None)
+            self.__dict__.pop("_shifted", None)
             learner = self._learner()
             require(learner, self._model().unit, *(learner.needed() if isinstance(learner, Learner) else ()))
             read = self._read(X, y, sample_weight, reset=True)

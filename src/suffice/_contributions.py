@@ -53,9 +53,11 @@ class Contributions:
 
     @property
     def importances(self) -> dict[Any, float]:
-        """The mean size of each term, over rows and classes, the greatest first."""
+        """The mean size of each term, over rows and classes, the greatest first; infinite if it rules a class out."""
         possible = self.terms > IMPOSSIBLE
         size = np.where(possible, abs(self.terms), 0.0).sum(axis=(0, 1)) / np.maximum(1, possible.sum(axis=(0, 1)))
+        others = np.atleast_2d(self.base)[:, :, None] > IMPOSSIBLE  # classes that are not ruled out anyway
+        size[(~possible & others & possible.any(axis=1, keepdims=True)).any(axis=(0, 1))] = np.inf
         return {self.names[at]: float(size[at]) for at in np.argsort(-size, kind="stable")}
 
     def row(self, i: int, y: Any = None) -> dict[Any, float]:

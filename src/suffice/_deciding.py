@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from suffice._answers import Abstaining, Answer, LeastCost, MostProbable
 from suffice._check import FRACTION, check_value, or_else
-from suffice._labels import show_all
+from suffice._labels import as_keys, key, missing, moment, show_all
 from suffice._predicting import Predicting
 from suffice._vector import Array
 from suffice.losses import decision_costs
@@ -44,9 +45,10 @@ class Deciding(Predicting):
         """
         check_value(reject_below, "decide: reject_below", or_else(None, FRACTION))
         given, classes = getattr(self, "costs", None) if costs is None else costs, self.classes_
-        rule: Answer = MostProbable(classes)
+        taken = classes if reject_below is None else np.arange(len(classes))
+        rule: Answer = MostProbable(taken)
         if given is not None:
-            rule = LeastCost(classes, decision_costs(given, classes, f"{type(self).__name__}.decide"))
+            rule = LeastCost(taken, decision_costs(given, classes, f"{type(self).__name__}.decide"))
         if reject_below is not None:
             rule = Abstaining(rule, float(reject_below), with_label(classes, reject_label))
         return self._map(X, self._asked(rule))
@@ -58,10 +60,14 @@ def with_label(classes: Array, label: Any) -> Array:
     >>> with_label(np.array([0, 1]), -1), with_label(np.array([0, 1]), None)
     (array([ 0,  1, -1]), array([0, 1, None], dtype=object))
     """
-    if any(label == one for one in classes.tolist()):
+    if np.ndim(label) or not isinstance(label, Hashable):
+        raise ValueError(f"reject_label must be a single label, got {label!r}")
+    if not missing(label) and key(label) in map(key, as_keys(classes)):
         raise ValueError(f"reject_label must not be a class, got {label!r}: the classes are {show_all(classes)}")
-    if np.asarray(label).dtype.kind == classes.dtype.kind and np.ndim(label) == 0 and classes.dtype.kind != "O":
-        return np.append(classes, label)
+    day = moment(label)
+    one = np.asarray(label if day is None else day)
+    if one.dtype.kind == classes.dtype.kind and classes.dtype.kind != "O":
+        return np.append(classes, one)
     out = np.empty(len(classes) + 1, dtype=object)
-    out[:-1], out[-1] = classes, label
+    out[:-1], out[-1] = as_keys(classes), label
     return out

@@ -87,6 +87,8 @@ class Explaining(Predicting):
     def importances(self, X: Any) -> dict[Any, float]:
         """The mean size of what each column adds, over rows and classes: by name, the greatest first.
 
+        It is infinite where a value of the column rules a class out that others leave possible (`prior=None`).
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)

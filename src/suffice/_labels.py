@@ -121,9 +121,22 @@ def _text(day: np.datetime64) -> str:
     return str(np.datetime_as_string(day, unit="auto"))
 
 
-def _key(label: Any) -> Any:
+def key(label: Any) -> Any:
+    """The same for equal labels, whatever their types: what a label is looked up by."""
     day = moment(label)
+    if isinstance(label, np.timedelta64 | datetime.timedelta):
+        exact: Any = label.to_timedelta64() if hasattr(label, "to_timedelta64") else label  # nanoseconds stay
+        return "duration", int(np.timedelta64(exact, "ns").astype(np.int64))
     return label if day is None else ("date", _text(day))
+
+
+def as_keys(classes: Array) -> list[Any]:
+    """Class labels as keys of a setting: Python's own, but dates and durations as they are.
+
+    >>> as_keys(np.array([0, 1])), as_keys(np.array(["2024-01-01"], dtype="datetime64[ns]"))
+    ([0, 1], [np.datetime64('2024-01-01T00:00:00.000000000')])
+    """
+    return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
 
 
 def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
@@ -132,10 +145,10 @@ def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[
     >>> by_label({"a": 2, "c": 5}, np.array(["a", "b"]))
     ([2, None], ['c'])
     """
-    values = {_key(label): value for label, value in given.items()}
-    keys = [_key(label) for label in classes]
+    values = {key(label): value for label, value in given.items()}
+    keys = [key(label) for label in classes]
     own = set(keys)
-    return [values.get(key) for key in keys], [label for label in given if _key(label) not in own]
+    return [values.get(one) for one in keys], [label for label in given if key(label) not in own]
 
 
 def check_keys(called: str, given: Any, classes: Array) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice._labels import OneHot, show_all
+from suffice._labels import OneHot, as_keys, key, show_all
 from suffice._posterior import log_posterior
 from suffice._vector import Array, Vector
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
+LARGE = 1e300  # costs up to here can be added up
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +97,8 @@ def decision_costs(costs: Any, classes: Array, who: str) -> Array:
         risk of c given x = sum_y p(y | x) C[y, c]
 
     is least where it is least with C[y, c] - C[y, y], which is what is given back: so costs of right decisions may be
-    any numbers. A dict of (true class, decision): cost leaves 1 for other mistakes, and 0 for being right.
+    any numbers. Costs so large that differences would be infinite are scaled down together. A dict of (true class,
+    decision): cost leaves 1 for other mistakes, and 0 for being right.
 
     >>> decision_costs([[1.0, 5.0], [2.0, 0.0]], np.array(["a", "b"]), "who")
     array([[0., 4.],
@@ -115,17 +117,18 @@ def decision_costs(costs: Any, classes: Array, who: str) -> Array:
             f"{who}: costs must be {k} x {k} finite numbers, a row for each true class, or a dict of (true class, "
             f"decision): cost, got {costs!r}"
         )
+    matrix = matrix / max(1.0, abs(matrix).max(initial=0.0) / LARGE)
     return np.asarray(matrix - np.diag(matrix)[:, None])
 
 
 def _by_pair(costs: Mapping[Any, Any], classes: Array, who: str) -> Array:
     """Costs (k, k) by pairs of labels."""
-    place = {label: at for at, label in enumerate(classes.tolist())}
+    place = {key(label): at for at, label in enumerate(as_keys(classes))}
     matrix = (1.0 - np.eye(len(classes))).astype(object)
     for pair, cost in costs.items():
-        if not isinstance(pair, tuple) or len(pair) != 2 or not set(pair) <= place.keys():
+        if not isinstance(pair, tuple) or len(pair) != 2 or not set(map(key, pair)) <= place.keys():
             raise ValueError(
                 f"{who}: costs has {pair!r}, which is no pair of classes: the classes are {show_all(classes)}"
             )
-        matrix[place[pair[0]], place[pair[1]]] = cost
+        matrix[place[key(pair[0])], place[key(pair[1])]] = cost
     return matrix

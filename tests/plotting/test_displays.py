@@ -168,6 +168,13 @@ def test_of_three_classes_one_against_the_mean_of_the_others():
     assert_allclose(shown.base + shown.values.sum(), log_p[0] - log_p[1:].mean(), rtol=1e-9)
 
 
+def test_columns_that_rule_a_class_out_are_drawn():
+    rows, y = np.array([["u", "a"], ["u", "b"], ["v", "a"], ["w", "b"]] * 5), np.array([0, 0, 1, 2] * 5)
+    shown = ContributionsDisplay.from_estimator(CategoricalNB(prior=None).fit(rows, y), rows)
+    assert any(text.get_text() == "rules a class out" for text in shown.ax_.texts)
+    assert np.isfinite(shown.ax_.get_xlim()).all()
+
+
 def test_over_rows_they_are_the_importances():
     shown = ContributionsDisplay.from_estimator(QDA, WINE.data)
     want = QDA.importances(WINE.data)

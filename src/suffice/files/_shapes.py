@@ -42,7 +42,8 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "models.TangentPlane": {"origin": "k d", "spread": "d"},
     "models.Shrunk": {"amount": "k|1"},
     "models.Categorical": {"believed": "k c|1 c"},
-    "models.Binned": {"extent": "?d 2"},
+    "models.Binned": {"extent": "?d 2", "single": "bd"},
+    "models.Pooled": {"often": "v"},
     "models.Poisson": {"overall": "d"},
     "models.Experts": {"shift": "k"},
     "encoders.Trees": {

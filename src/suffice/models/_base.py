@@ -227,6 +227,13 @@ class Density(Classed[B, D]):
         """
         return None
 
+    def log_volume(self, X: Encoded) -> Array:
+        """The logarithm of how much room p(x | y) is the probability of (n,): of bins the width, else 0.
+
+        p(x) over it is how dense a row is, which tells common rows from rare ones where cells are of unequal width.
+        """
+        return np.zeros(len(X))
+
     def log_joint(self, X: Encoded, theta: D) -> Array:
         return self.log_joint_density(X, theta)
 

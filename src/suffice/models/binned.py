@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, cast
 
 import numpy as np
+from scipy.stats import gmean
 
 from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
@@ -16,6 +17,8 @@ from suffice.models._tables import moved
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.cells import BinFeatures, Binning, describe
 from suffice.models.histogram import Histogram, histogram
+
+POINT = 1e-9  # of the extent of a column: cells that are no wider hold one value
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,7 @@ class Binned(Categorical):
     identifiers: bool = True
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
     extent: Array | None = field(default=None, kw_only=True)  # (d, 2) the least and the greatest number learned
+    single: Array | None = field(default=None, kw_only=True)  # (d,) whether every value has a cell of its own
 
     @property
     def binning(self) -> Binning:
@@ -67,10 +71,13 @@ class Binned(Categorical):
 
     def resolve(self, s: Statistics[Any]) -> Self:
         """The cells chosen from a histogram; kept where the sums are over cells already."""
-        features = s.domain.features
+        features, extent, single = s.domain.features, self._extent(s), self.single
         if not isinstance(features, BinFeatures):
             features = self.binning.features(s)
-        return replace(self, domain=replace(s.domain, features=features), extent=self._extent(s)).believing(s)
+            values = np.array([np.count_nonzero(column.weight > 0) for column in s.sums.columns()])
+            single = features.sizes >= values
+        domain = replace(s.domain, features=features)
+        return replace(self, domain=domain, extent=extent, single=single).believing(s)
 
     def _extent(self, s: Statistics[Any]) -> Array | None:
         """Between which numbers each column lies (d, 2); NaN for one that has none."""
@@ -79,10 +86,31 @@ class Binned(Categorical):
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
         """A number of each cell, all of them as probable, within the least and the greatest learned."""
         features = cast(BinFeatures, self._resolved().features)
-        extent = np.full((features.width, 2), np.nan) if self.extent is None else self.extent
-        each = zip(features.categories, extent, cells.T, strict=True)
+        each = zip(features.categories, self._ends(), cells.T, strict=True)
         values = [_within(bounds, ends, cell, rng) for bounds, ends, cell in each]
         return Encoded(Features(features.width, features.names), np.column_stack(values))
+
+    def _ends(self) -> Array:
+        """The extent (d, 2), NaN where nothing is known of it."""
+        return np.full((self._resolved().width, 2), np.nan) if self.extent is None else self.extent
+
+    def log_volume(self, X: Encoded) -> Array:
+        """The sum over columns of log width of the cell + 2 log(1 + distance / width).
+
+        The distance is that of a number beyond all learned ones to the nearest of these. In a column in which every
+        value has a cell of its own, all cells are as wide. A column of one cell adds nothing, as it has no say.
+        """
+        features = cast(BinFeatures, self._resolved().features)
+        cells, single = features.read(X), np.zeros(features.width, dtype=bool) if self.single is None else self.single
+        out, coded = np.zeros(len(cells)), isinstance(X.features, BinFeatures)
+        for j, (bounds, ends) in enumerate(zip(features.categories, self._ends(), strict=True)):
+            if len(bounds) < 2 or not np.isfinite(ends).all():
+                continue
+            width, there = widths(bounds, ends, bool(single[j])), cells[:, j] >= 0
+            own, x = width[cells[there, j]], ends[0] if coded else X.values[there, j]
+            with np.errstate(over="ignore"):
+                out[there] += np.log(own) + 2 * np.log1p(abs(x - np.clip(x, *ends)) / own)
+        return out
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
         """The histogram added up to the cells."""
@@ -99,13 +127,39 @@ class Binned(Categorical):
         return tuple(one.words() for one in describe(s, cells, self.binning))
 
 
-def _within(bounds: Array, extent: Array, cells: Array, rng: np.random.Generator) -> Array:
-    """Numbers (n,) in the cells (n,) of lower bounds (r,), of which the first is -inf."""
+def _sides(bounds: Array, extent: Array) -> tuple[Array, Array]:
+    """The least and the greatest number of each cell (r,), given lower bounds (r,), of which the first is -inf."""
     below = np.nextafter(bounds[1:], -np.inf)
     least = np.fmin(extent[0], below[0]) if len(below) else extent[0]
     most = np.fmax(extent[1], bounds[-1]) if len(below) else extent[1]
-    low, high = np.append(least, bounds[1:])[cells], np.append(below, most)[cells]
+    return np.append(least, bounds[1:]), np.append(below, most)
+
+
+def _within(bounds: Array, extent: Array, cells: Array, rng: np.random.Generator) -> Array:
+    """Numbers (n,) in the cells (n,) of lower bounds (r,), of which the first is -inf."""
+    low, high = (side[cells] for side in _sides(bounds, extent))
     return np.asarray(np.minimum(low + rng.random(len(cells)) * (high - low), high))
+
+
+def widths(bounds: Array, extent: Array, single: bool) -> Array:
+    """How wide each cell (r,) is within the extent (2,); all as wide if every value has a cell of its own.
+
+    A cell of one value is as wide as m others of the geometric mean of their m widths: then it is held against all of
+    these together, by its probability.
+
+    >>> widths(np.array([-np.inf, 1.0, 4.0]), np.array([-1.0, 5.0]), False)
+    array([2., 3., 1.])
+    """
+    low, high = _sides(bounds, extent)
+    limits = np.finfo(float)
+    with np.errstate(over="ignore"):
+        width, whole = high - low, high[-1] - low[0]
+        wide = width > POINT * min(whole, limits.max)
+        if single or not wide.any():
+            width = np.full(len(width), whole / len(width))
+        else:
+            width = np.where(wide, width, wide.sum() * gmean(np.minimum(width[wide], limits.max)))
+    return np.asarray(np.clip(width, limits.tiny, limits.max))
 
 
 def in_cells(s: Histogram, cells: BinFeatures) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -68,10 +68,13 @@ class Pooled(Categorical):
 
     min_frequency: float = 1.0
     identifiers: bool = True
+    often: Array | None = field(default=None, kw_only=True)  # the weight of every value of all columns, learned
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         features = cast(CategoricalFeatures, s.domain.features)
-        return replace(self, domain=replace(s.domain, features=pooled(features, self.pools(s)))).believing(s)
+        often = self.often if isinstance(features, PooledFeatures) else s.sums.table.sum(axis=0)
+        domain = replace(s.domain, features=pooled(features, self.pools(s)))
+        return replace(self, domain=domain, often=often).believing(s)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Counts]:
         if self.domain is None:
@@ -79,10 +82,12 @@ class Pooled(Categorical):
         return s.onto(replace(s.domain, features=self.domain.features))
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
-        """One of the categories of each cell, all of them as probable."""
+        """One of the categories of each cell, by their shares of it."""
         pools = cast(PooledFeatures, self._resolved().features)
         own = CategoricalFeatures(pools.width, pools.names, pools.values)
-        each = [_one_of(cell, of, rng) for cell, of in zip(pools.cell, cells.T, strict=True)]
+        known = self.often is not None and len(self.often) == own.starts[-1]
+        often = np.split(cast(Array, self.often) if known else np.ones(own.starts[-1]), own.starts[1:-1])
+        each = [_one_of(cell, often[j], cells[:, j], rng) for j, cell in enumerate(pools.cell)]
         return Encoded(own, np.column_stack(each).astype(np.int32))
 
     def account(self, s: Statistics[Counts]) -> tuple[str, ...]:
@@ -139,12 +144,17 @@ def _gap(term: Cells) -> Gap:
     return Gap(term.columns, np.stack(list(each)))
 
 
-def _one_of(cell: Array, cells: Array, rng: np.random.Generator) -> Array:
-    """One of the values (n,) whose cell (v,) is each of some cells (n,); -1 for none."""
-    order, count = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=int(cells.max(initial=0)) + 1)
-    begins = np.cumsum(count) - count
-    at = begins[cells] + np.floor(rng.random(len(cells)) * count[cells]).astype(int)
-    return np.where(cells < 0, -1, order[at] if len(order) else -1)
+def _one_of(cell: Array, often: Array, cells: Array, rng: np.random.Generator) -> Array:
+    """One of the values (n,) whose cell (v,) is each of some cells (n,), by their weights (v,); -1 for none."""
+    u = rng.random(len(cells))
+    if not len(cell):
+        return np.full(len(cells), -1)
+    order, size = np.argsort(cell, kind="stable"), int(cell.max()) + 1
+    often = np.where(np.bincount(cell, often, size)[cell] > 0, often, 1.0)  # those of a cell without weight are alike
+    upto, ends = np.cumsum(often[order]), np.cumsum(np.bincount(cell, minlength=size))
+    least = np.append(0.0, upto[ends - 1])[cells]
+    at = np.searchsorted(upto, least + u * (upto[ends[cells] - 1] - least), side="right")
+    return np.where(cells < 0, -1, order[np.minimum(at, ends[cells] - 1)])
 
 
 def one_cell(categories: Array, why: str) -> Pool:

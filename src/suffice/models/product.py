@@ -49,6 +49,11 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnD
         each = self.present(theta.domain.features)
         return reduce(np.add, (model.log_density(block(X, name), theta.parts[name]) for name, model in each))
 
+    def log_volume(self, X: Encoded) -> Array:
+        """The sum over blocks."""
+        each = self.present(cast(Domain, self.domain).features)
+        return reduce(np.add, (model.log_volume(block(X, name)) for name, model in each))
+
     def density_terms(self, X: Encoded, theta: Factors) -> Terms:
         """Those of all blocks, added up by column."""
         each = (self.terms_of(name, X, theta.parts[name]) for name, _ in self.present(theta.domain.features))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._labels import missing
+from suffice._labels import listed, missing
 from suffice._learned import Learned
 from suffice.encoders._base import frame_of
 from suffice.encoders.columns import Column
@@ -244,14 +244,16 @@ def _shapes(of: Subject, keys: Sequence[Any]) -> Html:
 
 
 def _importances(sizes: dict[Any, float], of: Subject) -> Html:
-    bars: dict[str, float] = {breakable(called(key)): size for key, size in list(sizes.items())[:30] if size > 0}
-    if not bars:
+    first = list(sizes.items())[:30]
+    bars: dict[str, float] = {breakable(called(key)): size for key, size in first if 0 < size < np.inf}
+    certain = [str(called(key)) for key, size in sizes.items() if size == np.inf]
+    if not bars and not certain:
         return Html()
     rows = "over the rows given" if of.contributions is not None else "over values that stand for the rows learned"
     note = f"The mean size of what each adds to a class, {rows}; {len(sizes)} in all."
-    return page.paragraph(note, quiet=True) + page.tag(
-        "div", page.bar_chart(bars, "Importances", unit=""), class_="one-colour"
-    )
+    note += f" Values that rule a class out altogether: {listed(certain)}." * bool(certain)
+    chart = page.tag("div", page.bar_chart(bars, "Importances", unit=""), class_="one-colour") if bars else Html()
+    return page.paragraph(note, quiet=True) + chart
 
 
 def _densities(fit: Any, model: Any, columns: Sequence[Any]) -> Html:

@@ -158,6 +158,9 @@ class ContributionsDisplay(Display):
     def _sizes(self, axes: Axes, most: int, look: dict[str, Any]) -> Self:
         shown, n = self.values[:most], len(self.values)
         words = [f"{value:.2f}" if value >= 0.1 else f"{value:.2g}" for value in shown]
+        words = ["rules a class out" if value == np.inf else word for value, word in zip(shown, words, strict=True)]
+        finite = self.values[np.isfinite(self.values)]
+        shown = np.minimum(shown, 1.25 * finite.max(initial=0.0) or 1.0)
         ranked(axes, self.names[:most], shown, words, **look)
         left = f"; {n - most} smaller ones not shown" * (n > most)
         return self._dress(
