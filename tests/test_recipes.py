@@ -18,7 +18,8 @@ def blocks(path):
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/guide.md", "docs/learners.md", "docs/plots.md", "CONTRIBUTING.md"])
-def test_the_examples_run(path, monkeypatch):
+def test_the_examples_run(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # for the files that they write
     module = ModuleType("examples")  # where pickle finds what the examples define
     monkeypatch.setitem(sys.modules, "examples", module)
     assert blocks(path)
