@@ -20,6 +20,7 @@ from suffice.report.own import read_table
 from suffice.report.page._dots import Spot, frontier
 from suffice.report.page._reliability import wilson
 from suffice.report.verdict import Comparison
+from suffice.tables import Reading
 from tests.report.test_page import Reader
 
 KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "TabularClassifier")
@@ -96,6 +97,22 @@ def test_the_code_repeats_the_numbers(measured, method, capsys):
     exec(code, {})  # noqa: S102 - our own
     errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
     assert errors == pytest.approx([found.results[method, fold]["error"] for fold in found.done(method)], abs=1e-7)
+
+
+def test_the_code_reads_the_file_as_the_comparison_did(tmp_path, rng, capsys):
+    y = np.where(rng.random(90) < 0.5, "s\u00fc\u00df", "bitter")
+    frame = pd.DataFrame({"gr\u00f6\u00dfe": rng.normal(size=90) + (y == "bitter"), "code": rng.integers(0, 3, 90)})
+    frame["when"] = pd.Timestamp("2021-05-01") + pd.to_timedelta(rng.integers(0, 200, 90), "D")
+    frame["yes"], frame["art"] = rng.random(90) < 0.5, y
+    text = frame.to_csv(index=False, sep=";", decimal=",").replace("2021-05-02", "none").replace("True", "none", 1)
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode("cp1252"))
+    contest = Contest(read_table(str(path), "art", Reading(na=("none",), categorical=("code",))), ("LDA",), 3)
+    found = contest.run()
+    assert not found.failures
+    exec(program(METHODS["LDA"], found, contest, Asked("art")), {})  # noqa: S102 - our own
+    errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
+    assert errors == pytest.approx([found.results["LDA", fold]["error"] for fold in range(3)], abs=1e-7)
 
 
 def test_the_code_for_a_sample_of_an_embedded_table(capsys):

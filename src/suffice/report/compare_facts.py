@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from suffice.report.methods import METHODS, Method
 from suffice.report.own import EMBEDDED, Read
 from suffice.report.page import Heading, Html, Value
 from suffice.report.verdict import Comparison
+from suffice.tables import Reading
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
 
@@ -141,10 +143,12 @@ def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[s
         steps = [f"table = load_{data.source}(as_frame=True)", "X, y = table.data, table.target_names[table.target]"]
         steps.append(f"X = X[{list(data.names)!r}]")
     else:
-        imports = {"import pandas as pd"}
-        how = "read_parquet" if data.source.lower().endswith((".parquet", ".pq")) else "read_csv"
-        steps = [f"table = pd.{how}({data.source!r}).dropna(subset=[{target!r}])"]
+        imports = {"from suffice.tables import Reading, in_days, read"}
+        steps = [f"sheet = in_days(read({data.source!r}, {_reading(contest.table.how)}), {target!r})"]
+        steps.append(f"table = sheet.table.to_pandas().dropna(subset=[{target!r}])")
         steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
+        numbers = [name for name, codes in zip(data.names, data.categorical, strict=True) if not codes]
+        steps.append(f"X = X.astype(dict.fromkeys({numbers!r}, float))  # truth values too")
     if size is not None:
         imports |= {"import numpy as np", "from sklearn.model_selection import train_test_split"}
         steps.append(
@@ -152,6 +156,12 @@ def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[s
         )
         steps += ["rows = np.sort(rows)", "X, y = X.iloc[rows], y[rows]"]
     return imports, steps
+
+
+def _reading(how: Reading) -> str:
+    """How the file was read, as code: what is not as usual."""
+    told = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
+    return f"Reading({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 def _names(data: Dataset, categories: bool) -> str:

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.tables._base import Sheet, TableError, check_columns, listed
-from suffice.tables._values import BOOLEAN, NUMBER, TEXT, kind_of
+from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
 MAX_CLASSES = 100
+DAY = 86_400_000_000  # microseconds
 INDEX = ("", "__index_level_0__", "Unnamed: 0")  # what a data frame calls the numbers of its rows
 
 
@@ -57,6 +58,24 @@ def classes(sheet: Sheet, target: str) -> Sheet:
             "class. Choose another --target, or make classes of it (for example above and below its median)"
         )
     return sheet
+
+
+def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
+    """Dates as days since 1970, times and spans of time as days, for methods that take numbers; not so the target.
+
+    >>> moments = pa.table({"when": pa.array([0, 129_600_000_000], pa.timestamp("us")), "y": ["a", "b"]})
+    >>> in_days(Sheet("t.csv", moments), "y").table["when"].to_pylist()
+    [0.0, 1.5]
+    """
+    table, said = sheet.table, []
+    for words, kinds in (("dates, read as days since 1970", (MOMENT,)), ("times, read as days", (TIME, SPAN))):
+        names = [name for name in table.column_names if name != target and kind_of(table[name]) in kinds]
+        for name in names:
+            whole = table[name].cast(TYPES[str(kind_of(table[name]))], safe=False).cast(pa.int64())
+            days = pc.divide(whole.cast(pa.float64(), safe=False), float(DAY))
+            table = table.set_column(table.column_names.index(name), name, days)
+        said += [f"{listed(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
+    return replace(sheet, table=table, notes=(*sheet.notes, *said))
 
 
 def useful(sheet: Sheet, target: str) -> Sheet:
