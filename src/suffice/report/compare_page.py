@@ -13,7 +13,7 @@ from suffice.report.live import MEANING, SIGNS, left_out, warnings_of
 from suffice.report.methods import CHANCE, METHODS
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
 from suffice.report.trial import GRID
-from suffice.report.verdict import Comparison, Line
+from suffice.report.verdict import Comparison, Line, counted
 
 SHOWN = 15  # columns whose importance is shown
 STEEP = 20.0  # ratio of losses from which on their axis is logarithmic
@@ -69,9 +69,10 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     end = scale_end(comparison)
     plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
     note = (
-        f"Test rows that are wrong, over {len(comparison.folds)} folds. A bar is the interval of a method's difference "
-        f"to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do not tell "
-        "the two apart (McNemar's test; all intervals hold together with 95 %)."
+        f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
+        f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
+        "not tell the two apart. It has the level of the test that the verdict and the p-values below are of (McNemar, "
+        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own)."
     )
     if rule is not None:
         beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
@@ -105,7 +106,7 @@ def _numbers(comparison: Comparison) -> Html:
         "method",
         Heading("wrong, %", title="of all rows of the test folds"),
         Heading("\u00b1", title="standard deviation over the folds, in points"),
-        Heading("p", title="against the best: McNemar's test on all rows, with Holm's correction"),
+        Heading("p", title="against the best: McNemar's test on all rows, between methods with Holm's correction"),
         Heading("log loss", title="how surprised the probabilities are by the truth"),
         Heading("Brier", title="mean squared distance of the probabilities from the truth"),
         Heading("calibration error", title="mean gap between confidence and accuracy, over ten bins of all rows"),

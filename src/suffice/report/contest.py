@@ -52,6 +52,21 @@ class Findings:
         """The folds that a method has been measured on."""
         return sorted(fold for (name, fold), result in self.results.items() if name == method and FAILED not in result)
 
+    def trial(self, method: str) -> str:
+        """In brackets what came of the largest trial of a method, if there was one and there is no fold."""
+        sample = self.samples.get(method)
+        if sample is None or self.done(method):
+            return ""
+        return f" ({sample['error']:.1%} of rows wrong after {sample['size']:,} rows)"
+
+    def interrupt(self) -> None:
+        """Nothing more comes: what is not done will not be."""
+        self.interrupted = True
+        for method in self.methods:
+            folds = len(self.done(method))
+            if folds < self.folds and method not in self.failures:
+                self.skipped.setdefault(method, f"{folds} of {self.folds} folds, as it was interrupted")
+
     def train(self, folds: int) -> int:
         """The rows that are learned from with so many folds."""
         return int(self.rows * (1 - 1 / folds))
@@ -118,7 +133,7 @@ class Contest:
                     if best is not None:
                         found.importances = _importances(best, workers, reserve)
             except KeyboardInterrupt:
-                found.interrupted = True
+                found.interrupt()
         found.seconds = time.monotonic() - began
         return found
 

@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 from suffice.report.contest import Findings, Watch
 from suffice.report.methods import METHODS
 from suffice.report.page import seconds
-from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line, counted
 
 SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
 MEANING = {
@@ -61,7 +61,7 @@ def _news(found: Findings, method: str) -> dict[str, str]:
         news["sample"] = f"{sample['error']:.1%} of rows wrong after {sample['size']:,} rows"
     if folds:
         errors = [found.results[method, fold]["error"] for fold in folds]
-        done = f"{len(folds)} of {found.folds} folds"
+        done = f"{len(folds)} of {counted(found.folds, 'fold')}"
         news["all" if len(folds) == found.folds else "first"] = f"{np.mean(errors):.1%} of rows wrong, {done}"
     return news
 
@@ -154,15 +154,8 @@ def left_out(found: Findings) -> list[str]:
     for method, why in found.skipped.items():
         if method not in found.failures:
             begun = "" if found.done(method) else " left out"
-            by_reason.setdefault(f"{begun}: {why}{_sampled(found, method)}", []).append(method)
+            by_reason.setdefault(f"{begun}: {why}{found.trial(method)}", []).append(method)
     return failed + [f"{', '.join(methods)}{reason}" for reason, methods in by_reason.items()]
-
-
-def _sampled(found: Findings, method: str) -> str:
-    sample = found.samples.get(method)
-    if sample is None or found.done(method):
-        return ""
-    return f" ({sample['error']:.1%} of rows wrong after {sample['size']:,} rows)"
 
 
 def warnings_of(found: Findings) -> list[str]:
@@ -173,12 +166,9 @@ def warnings_of(found: Findings) -> list[str]:
             first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", said)), (said, set()))
             first[1].add(fold)
     return [
-        f"{method} warned in {_folds(len(folds))}: {shortened(said)}" for (method, _), (said, folds) in heard.items()
+        f"{method} warned in {counted(len(folds), 'fold')}: {shortened(said)}"
+        for (method, _), (said, folds) in heard.items()
     ]
-
-
-def _folds(n: int) -> str:
-    return "1 fold" if n == 1 else f"{n} folds"
 
 
 def shortened(said: str, most: int = LONG) -> str:
