@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import typeof
+from threadpoolctl import threadpool_limits
 
+from suffice._compiled import Compiled
 from suffice.compare import mcnemar
 from suffice.report.agenda import Clock, Rounds
-from suffice.report.contest import Contest, Findings
+from suffice.report.contest import COMPILING, Contest, Findings
+from suffice.report.folds import Split
 from suffice.report.live import left_out, warnings_of
 from suffice.report.methods import CHANCE, METHODS, chosen
+from suffice.report.own import read_table
 from suffice.report.schedule import affordable, folds_in_time, forecast
-from suffice.report.trial import Fold, stratified_order
+from suffice.report.trial import Bench, Compile, Fold, measured, stratified_order
 from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
 from tests.report import fakes
 
@@ -207,6 +212,36 @@ def test_the_first_rows_of_the_order_have_the_classes_in_their_shares(sizes, see
     first = data.draw(st.integers(1, len(labels)))
     for label, size in enumerate(sizes):
         assert abs((labels[order[:first]] == label).sum() - first * size / len(labels)) <= len(sizes)
+
+
+def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
+    """Code that was compiled for the types of a few rows is called with no other types afterwards."""
+    called: set[tuple] = set()
+
+    def noted(code, *args):
+        called.add((code.__name__, *map(str, map(typeof, args))))
+        return code.machine_code()(*args)
+
+    ours = tuple(name for name, method in METHODS.items() if method.ours)
+    data = read_table("breast_cancer", None).data
+    Bench.lay_out(data, tmp_path, 0)
+    bench = Bench.open(tmp_path, data.names, data.categorical, 0)
+    monkeypatch.setattr(Compiled, "__call__", noted)
+    with threadpool_limits(1):
+        Compile(ours).run(bench)
+        first = frozenset(called)
+        for method in ours:
+            measured(method, bench, Split(bench.order[:400], bench.order[400:]))
+    assert called == first
+
+
+def test_compiling_is_said_and_does_not_count(monkeypatch):
+    said = []
+    monkeypatch.setattr("suffice.report.contest.NOTICED", -1.0)
+    found = run(["LDA", CHANCE], seconds=5.0, watch=lambda found, _: said.append(found.doing))
+    assert said[0] == COMPILING
+    assert said[-1] == ""
+    assert 0 < found.compiling < found.seconds
 
 
 def test_methods_are_named_and_explained():

@@ -74,7 +74,7 @@ def how_it_was_done(comparison: Comparison, found: Findings, contest: Contest, a
         "learned besides the classifier (medians for missing numbers, scales, bins, columns for categories) is learned "
         "from the training part of each fold.",
         *found.notes,
-        f"It took {found.seconds:.0f} s" + (", and was interrupted." if found.interrupted else "."),
+        f"It took {found.seconds:.0f} s{_compiled(found)}" + (", and was interrupted." if found.interrupted else "."),
         f"{', '.join(versions())}; {platform.system()} {platform.machine()}.",
     ]
     if asked.command:
@@ -85,6 +85,10 @@ def how_it_was_done(comparison: Comparison, found: Findings, contest: Contest, a
         note = f"Python that measures {best.name} again; the last line fits it on all rows."
         blocks.append(page.block("The winner as a program", page.code(program(best, found, contest, asked)), note=note))
     return page.join(blocks)
+
+
+def _compiled(found: Findings) -> str:
+    return f", {found.compiling:.0f} s of these to compile, once" if found.compiling else ""
 
 
 def versions() -> list[str]:

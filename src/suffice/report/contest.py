@@ -18,12 +18,16 @@ from suffice._vector import Array
 from suffice.report.agenda import LEAST, UNTRIED, Agenda, Clock, Rounds, Samples
 from suffice.report.folds import Folds, sample_rows
 from suffice.report.measures import Result
+from suffice.report.methods import METHODS
 from suffice.report.own import Read
 from suffice.report.schedule import ENOUGH, about, affordable, folds_in_time, forecast, row_counts, sizes
-from suffice.report.trial import Bench, Importances, perform
+from suffice.report.trial import Bench, Compile, Importances, perform
 from suffice.report.workers import FAILED, Opened, Workers, warm_up
 
 Results = dict[tuple[str, int], Result]  # by method and fold
+COMPILING = "compiling, once: later runs begin at once"
+LONGEST = 300.0  # seconds for compiling
+NOTICED = 2.0  # seconds of compiling from which on that is said
 PATIENCE = 20.0  # seconds at most for importances, after all else
 
 
@@ -41,6 +45,8 @@ class Findings:
     fold_of: Array | None = None  # (n,) the fold of every row of the table, once that is known; -1 without part
     importances: tuple[str, Result] | None = None  # of the winner
     interrupted: bool = False
+    doing: str = ""  # what is done before anything is measured
+    compiling: float = 0.0  # seconds that do not count, as they come once
     seconds: float = 0.0
 
     @property
@@ -89,7 +95,7 @@ class Contest:
     folds, seed : int
         Of the cross-validation; there are fewer folds where the smallest class or the time asks for it.
     seconds : float
-        After which nothing is measured any more, from the moment of `run`.
+        After which nothing is measured any more, from the moment of `run`; compiling does not count.
     opening : callable, optional
         What workers call first, given the folder with the rows; by default what opens these.
     """
@@ -120,7 +126,6 @@ class Contest:
         """
         found, began = Findings(self.methods, self.most_folds(), len(self.table.data.y)), time.monotonic()
         reserve = min(PATIENCE, 0.1 * self.seconds) if winner else 0.0
-        clock = Clock(began + self.seconds - reserve, self.seconds - reserve)
         with tempfile.TemporaryDirectory(prefix="suffice-") as name:
             folder = Path(name)
             opening = self.opening or partial(_open, self.table.data.names, self.table.data.categorical, self.seed)
@@ -128,6 +133,8 @@ class Contest:
                 warm_up([Bench.__module__])
                 Bench.lay_out(self.table.data, folder, self.seed)
                 with Workers(jobs, partial(opening, folder)) as workers:
+                    _compile(found, workers, watch)
+                    clock = Clock(began + found.compiling + self.seconds - reserve, self.seconds - reserve)
                     _Race(found, workers, watch, clock).run(partial(_lay_out_folds, found, folder, self.seed))
                     best = winner(found) if winner else None
                     if best is not None:
@@ -136,6 +143,21 @@ class Contest:
                 found.interrupt()
         found.seconds = time.monotonic() - began
         return found
+
+
+def _compile(found: Findings, workers: Workers, watch: Watch) -> None:
+    """Let one process compile the inner loops of all methods, so that this is no method's time."""
+    workers.start(Compile(tuple(method for method in found.methods if METHODS[method].ours)), LONGEST)
+    began = time.monotonic()
+    while workers.busy:
+        workers.wait(0.25)
+        if not workers.ready:
+            began = time.monotonic()
+        elif time.monotonic() - began > NOTICED and not found.doing:
+            found.doing = COMPILING
+            watch(found, "")
+    if found.doing:
+        found.doing, found.compiling = "", time.monotonic() - began
 
 
 def _open(names: tuple[str, ...], categorical: Array, seed: int, folder: Path) -> Opened:

@@ -44,11 +44,16 @@ class _Lines:
         self.console, self.began, self.said = console, began, set[tuple[str, str]]()
 
     def __call__(self, found: Findings, method: str) -> None:
+        if found.doing:
+            self._print(found.doing)
         for what, said in _news(found, method).items() if method else ():
             if (method, what) not in self.said:
                 self.said.add((method, what))
-                passed = f"{time.monotonic() - self.began:6.1f} s"
-                self.console.print(f"{passed}  {method}: {said}", markup=False, highlight=False, soft_wrap=True)
+                self._print(f"{method}: {said}")
+
+    def _print(self, said: str) -> None:
+        passed = f"{time.monotonic() - self.began:6.1f} s"
+        self.console.print(f"{passed}  {said}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _news(found: Findings, method: str) -> dict[str, str]:
@@ -87,7 +92,9 @@ def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
     for _, method, cells, style in sorted(known)[:room]:
         grid.add_row(method, *cells, style=style)
     hidden = f", {len(known) - room} more below" if len(known) > room else ""
+    passed -= found.compiling
     grid.caption = f"{passed:.0f} of {limit:g} s, {len(known)} of {len(found.methods)} methods{hidden}; Ctrl-C ends"
+    grid.caption = found.doing or grid.caption
     return grid
 
 
