@@ -19,7 +19,7 @@ from suffice.report.methods import METHODS, Method
 from suffice.report.own import EMBEDDED, Read
 from suffice.report.page import Heading, Html, Value
 from suffice.report.verdict import Comparison
-from suffice.tables import Reading
+from suffice.tables import Reading, counted
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
 
@@ -47,8 +47,8 @@ def the_table(read: Read) -> Html:
         [str(c), Value(int(n), 0), Value(100 * n / len(data.y), 1)] for c, n in zip(labels, size, strict=True)
     ]
     said = (
-        f"{len(data.y):,} rows; {int((~data.categorical).sum())} columns of numbers and {int(data.categorical.sum())} "
-        f"of categories; {int(missing.sum()):,} values are missing."
+        f"{len(data.y):,} rows; {counted(int((~data.categorical).sum()), 'column')} of numbers and "
+        f"{int(data.categorical.sum()):,} of categories; missing values: {int(missing.sum()):,}."
     )
     return page.join(
         [

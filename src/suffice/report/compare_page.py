@@ -13,7 +13,8 @@ from suffice.report.live import MEANING, SIGNS, left_out, warnings_of
 from suffice.report.methods import CHANCE, METHODS
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
 from suffice.report.trial import GRID
-from suffice.report.verdict import Comparison, Line, counted
+from suffice.report.verdict import Comparison, Line
+from suffice.tables import counted
 
 SHOWN = 15  # columns whose importance is shown
 STEEP = 20.0  # ratio of losses from which on their axis is logarithmic
@@ -72,7 +73,8 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
         f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
         f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
         "not tell the two apart. It has the level of the test that the verdict and the p-values below are of (McNemar, "
-        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own)."
+        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow at the "
+        "right end: it goes on beyond the scale."
     )
     if rule is not None:
         beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
@@ -166,7 +168,10 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         )
         for what, part in (("learn", "fit"), ("predict", "predict"))
     ]
-    note = "Medians over the folds, one core each. Named are the methods that no other beats in both time and errors."
+    note = (
+        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong, and if "
+        "there is room for its name. A triangle has more rows wrong than the axis goes."
+    )
     return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
 
 
@@ -213,7 +218,8 @@ def _importances(found: Findings, contest: Contest, colours: Mapping[str, int]) 
     note = "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
     note += f" On {got['rows']:,} rows that were not learned from."
     if len(names) > len(bars):
-        note += f" {len(names) - len(bars)} other columns matter less or not at all."
+        rest = len(names) - len(bars)
+        note += f" {counted(rest, 'other column')} {'matters' if rest == 1 else 'matter'} less or not at all."
     chart = page.bar_chart(bars, f"Importances of {method}", "points", colours[method])
     return page.block("Columns that matter", chart, note=note)
 

@@ -16,7 +16,8 @@ from rich.table import Table as Grid
 from suffice.report.contest import Findings, Watch
 from suffice.report.methods import METHODS
 from suffice.report.page import seconds
-from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line, counted
+from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.tables import counted
 
 SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
 MEANING = {

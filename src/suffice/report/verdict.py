@@ -16,6 +16,7 @@ from suffice.report.contest import Findings
 from suffice.report.measures import Result, calibration_error
 from suffice.report.methods import CHANCE, METHODS
 from suffice.report.page import Point, pooled
+from suffice.tables import counted
 
 MOST = 2 / 3  # of the methods have been measured on a fold that counts in the comparison
 BELOW_CHANCE, BELOW_START = "below chance", "below its start"
@@ -195,9 +196,11 @@ class Comparison:
         alike = [method for method in others if p[method] > alpha]
         if not alike:
             return []
+        which = f"{len(alike)} of {len(others)} other methods"
+        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({_listed(alike)})"
         return [
-            f"{len(alike)} of {counted(len(others), 'other method')} cannot be told from {self.best.method} on "
-            f"{self.rows:,} rows: {_listed(alike)}. That does not make them equal: more rows could tell them apart."
+            f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: more "
+            "rows could tell them apart."
         ]
 
     def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
@@ -305,16 +308,6 @@ def _flags(wrong: list[Array], rows: int) -> Array:
 
 def _listed(names: list[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def counted(n: int | str, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "fold"), counted(1234, "fold"), counted("0.5", "point")
-    ('1 fold', '1,234 folds', '0.5 points')
-    """
-    number = f"{n:,}" if isinstance(n, int) else n
-    return f"{number} {what}" + "s" * (number != "1")
 
 
 def percent(share: float) -> str:

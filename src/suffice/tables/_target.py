@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Sheet, TableError, check_columns, listed
+from suffice.tables._base import Sheet, TableError, check_columns, counted, listed
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
 MAX_CLASSES = 100
@@ -39,7 +39,8 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
     known = pc.invert(pc.is_null(labels, nan_is_null=True))
     lost = table.num_rows - int(np.sum(known.to_numpy()))
     if lost:
-        notes.append(f"{lost} rows have no {target!r} and are left out")
+        have, are = ("has", "is") if lost == 1 else ("have", "are")
+        notes.append(f"{counted(lost, 'row')} {have} no {target!r} and {are} left out")
         table = table.filter(known)
     if not table.num_rows:
         raise TableError(f"no row has a value in {target!r}")
@@ -54,7 +55,7 @@ def classes(sheet: Sheet, target: str) -> Sheet:
         raise TableError(f"{target!r} has one value only, {labels[0].as_py()!r}: there is nothing to tell apart")
     if kinds > MAX_CLASSES or (pa.types.is_floating(labels.type) and kinds > rows / 4):
         raise TableError(
-            f"{target!r} has {kinds} different values in {rows} rows: that is a quantity or a name, not a "
+            f"{target!r} has {kinds:,} different values in {rows:,} rows: that is a quantity or a name, not a "
             "class. Choose another --target, or make classes of it (for example above and below its median)"
         )
     return sheet
@@ -101,7 +102,7 @@ def _useless(column: pa.ChunkedArray, name: str) -> str | None:
     if values <= 1:
         return "has one value only" if values else "has no values"
     if kind == TEXT and values > max(20, 0.5 * len(column)):
-        return f"is text with {values} different values, as names and numbers of rows are"
+        return f"is text with {values:,} different values, as names and numbers of rows are"
     if pa.types.is_integer(column.type) and values == len(column) > 20:
         spread = pc.min_max(column).as_py()
         if name in INDEX or spread["max"] - spread["min"] == values - 1:
