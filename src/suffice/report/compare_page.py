@@ -92,13 +92,15 @@ def _note(line: Line) -> str:
 
 
 def scale_end(comparison: Comparison) -> float:
-    """Where a scale of errors in percent ends: at three of four methods, or at chance unless that is far off."""
+    """Where a scale of errors in percent ends: at three of four methods, or at the last that is not far off."""
     errors = np.array([line.error for line in comparison.lines if line.method != CHANCE])
     best, gaps = comparison.best.error, comparison.intervals()
     highs = [best + high for method, (_, high) in gaps.items() if method != CHANCE]
     end = max(float(np.quantile(highs or errors, 0.75)), float(np.quantile(errors, 0.75)))
+    near = [error for error in errors.tolist() if error <= 1.5 * end]
     if comparison.chance is not None and comparison.chance.error <= 2.5 * end:
-        end = max(end, comparison.chance.error)
+        near.append(comparison.chance.error)
+    end = max([end, *near])
     return 100 * min(end, 1.0) or 1.0
 
 
