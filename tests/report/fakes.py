@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.report.dataset import Dataset
 from suffice.report.own import Read
-from suffice.report.trial import Fold, Sample
+from suffice.report.trial import Compile, Fold, Sample
 
 RATES = {"LDA": 0.1, "NaiveBayes": 0.2, "QDA": 0.3, "LDA + RC": 0.15, "most frequent class": 0.25}
 
@@ -28,6 +28,8 @@ def opening(walls, folder):
 
 def work(folder, walls, task):
     """kNN fails, SVM sleeps, the decision tree ends its process; all others are wrong at their rates."""
+    if isinstance(task, Compile):
+        return {}
     if task.method == "kNN":
         return {"failed": "ValueError: no neighbours"}
     if task.method == "decision tree":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from suffice import __version__
 from suffice.cli import app
 from suffice.report.methods import METHODS
+from suffice.report.own import read_table
 
 FEW = "GaussianNB,LDA + RC,logistic regression"
 
@@ -67,6 +69,24 @@ def test_parquet_and_another_separator(table, tmp_path):
     pq.write_table(pa.table({name: [row[j] for row in rows[1:]] for j, name in enumerate(rows[0])}), parquet)
     for path in (semicolons, parquet):
         assert "120 rows" in call("compare", path, "--target", "label", "--methods", "LDA", "--folds", 2)
+
+
+def test_dates_and_spans_of_time_count_as_days(tmp_path, rng):
+    y = np.repeat(["early", "late"], 40)
+    seconds = rng.uniform(0, 1e7, 80) + 1e7 * (y == "late")
+    when = np.datetime64("2020-01-01", "us") + (1e6 * seconds).astype("m8[us]")
+    frame = pd.DataFrame({"when": when, "took": (1e6 * rng.uniform(0, 1e6, 80)).astype("m8[us]"), "label": y})
+    frame.loc[3, "when"] = None
+    path = tmp_path / "dates.parquet"
+    frame.to_parquet(path)
+    data = read_table(str(path), "label").data
+    days = (frame["when"] - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    np.testing.assert_allclose(data.X, np.column_stack([days, frame["took"] / pd.Timedelta(days=1)]), rtol=1e-12)
+    said = call("compare", path, "--target", "label", "--methods", "LDA,decision tree", "--folds", 3)
+    assert "'when' holds dates, read as days since 1970" in said
+    assert "'took' holds times, read as days" in said
+    assert "decision tree wins" in said or "LDA wins" in said
+    assert "something has been learned" in said
 
 
 def test_processes_do_not_matter(table):
@@ -157,7 +177,7 @@ def test_what_only_looks_like_data(tmp_path, rng):
     path.write_text("\n".join([",noise,far,big,y", *rows]))
     said = call("compare", path, "--target", "y", "--methods", "LDA,", "--drop", "big", "--folds", 3)
     assert "the column '' numbers the rows, and is left out" in said
-    assert "1 values of 'far' are infinite, and count as missing" in said
+    assert "1 value of 'far' is infinite, and counts as missing" in said
     assert "spaces around the values of 'y' are left out" in said
     assert "2 classes: a: 30, b: 30" in said
     call("compare", path, "--target", "y", "--methods", "LDA", "--folds", 2)  # with the large integers

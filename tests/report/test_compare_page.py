@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from statsmodels.stats.proportion import proportion_confint
 
@@ -19,7 +22,9 @@ from suffice.report.methods import CHANCE, METHODS
 from suffice.report.own import read_table
 from suffice.report.page._dots import Spot, frontier
 from suffice.report.page._reliability import wilson
-from suffice.report.verdict import Comparison
+from suffice.report.page._scale import scale
+from suffice.report.verdict import Comparison, Line
+from suffice.tables import Reading
 from tests.report.test_page import Reader
 
 KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "TabularClassifier")
@@ -98,6 +103,22 @@ def test_the_code_repeats_the_numbers(measured, method, capsys):
     assert errors == pytest.approx([found.results[method, fold]["error"] for fold in found.done(method)], abs=1e-7)
 
 
+def test_the_code_reads_the_file_as_the_comparison_did(tmp_path, rng, capsys):
+    y = np.where(rng.random(90) < 0.5, "s\u00fc\u00df", "bitter")
+    frame = pd.DataFrame({"gr\u00f6\u00dfe": rng.normal(size=90) + (y == "bitter"), "code": rng.integers(0, 3, 90)})
+    frame["when"] = pd.Timestamp("2021-05-01") + pd.to_timedelta(rng.integers(0, 200, 90), "D")
+    frame["yes"], frame["art"] = rng.random(90) < 0.5, y
+    text = frame.to_csv(index=False, sep=";", decimal=",").replace("2021-05-02", "none").replace("True", "none", 1)
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode("cp1252"))
+    contest = Contest(read_table(str(path), "art", Reading(na=("none",), categorical=("code",))), ("LDA",), 3)
+    found = contest.run()
+    assert not found.failures
+    exec(program(METHODS["LDA"], found, contest, Asked("art")), {})  # noqa: S102 - our own
+    errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
+    assert errors == pytest.approx([found.results["LDA", fold]["error"] for fold in range(3)], abs=1e-7)
+
+
 def test_the_code_for_a_sample_of_an_embedded_table(capsys):
     rows = np.arange(0, 150, 3)
     read = read_table("iris", None)
@@ -142,6 +163,35 @@ def test_the_frontier_is_what_nothing_beats(rng):
         assert not (spot.name in kept and beaten)
         if not beaten:
             assert any((o.x, o.y) == (spot.x, spot.y) for o in spots if o.name in kept)
+
+
+def test_what_goes_beyond_a_scale_has_a_mark():
+    dots = [page.Dot("cut", 5.0, 4.0, 30.0), page.Dot("out", 40.0, 30.0, 50.0), page.Dot("in", 4.5, 4.2, 5.0)]
+    made = page.dot_plot(dots, "Errors", 10.0, 4.0, None)
+    rows = re.findall(r"<tr>.*?</tr>", made)[:3]
+    assert [row.count('class="beyond"') for row in rows] == [1, 1, 0]
+    assert [row.count('class="dot"') for row in rows] == [1, 0, 1]
+    made = page.scatter([Spot("a", 1.0, 5.0), Spot("b", 2.0, 60.0), Spot("c", 3.0, 9.0)], "t", "x", "y", 10.0)
+    assert made.count('class="up"') == 1
+    assert made.count("<circle") == 2
+    assert re.search(r"b: 2 s, 60.00 %</title><path", made)
+
+
+@given(st.floats(0, 90), st.floats(0.001, 60))
+def test_a_scale_of_errors_has_at_least_four_ticks_where_it_is_asked_for(low, width):
+    ends = scale([low, low + width], 0.0, 100.0, snug=True, least=4)
+    assert len(ends.ticks) >= 4
+    assert all(low <= tick <= low + width for tick in ends.ticks)
+
+
+def test_one_of_a_thing_is_singular():
+    line = Line("LDA", 0.10, None, None, None, None, None, 0.0, 0.0, 1)
+    other = replace(line, method="QDA", error=0.11)
+    wrong = {"LDA": (np.arange(100) < 10), "QDA": np.arange(100) < 11}
+    said = " ".join(Comparison((line, other), (), {}, wrong, 100, (0,), 1).verdict())
+    assert "1 point ahead of QDA" in said
+    assert "QDA, the only other method, cannot be told from LDA on 100 rows" in said
+    assert not re.search(r"\b1 (points|folds|rows|other methods)", said)
 
 
 def test_many_classes_are_shown_by_the_pairs_confused_most():

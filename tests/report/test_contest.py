@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import typeof
+from threadpoolctl import threadpool_limits
 
-from suffice.report.contest import Contest
+from suffice._compiled import Compiled
+from suffice.compare import mcnemar
+from suffice.report.agenda import Clock, Rounds
+from suffice.report.contest import COMPILING, Contest, Findings
+from suffice.report.folds import Split
 from suffice.report.live import left_out, warnings_of
 from suffice.report.methods import CHANCE, METHODS, chosen
+from suffice.report.own import read_table
 from suffice.report.schedule import affordable, folds_in_time, forecast
-from suffice.report.trial import stratified_order
-from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison
+from suffice.report.trial import Bench, Compile, Fold, measured, stratified_order
+from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
 from tests.report import fakes
 
 
@@ -104,7 +112,40 @@ def test_what_was_measured_is_kept_when_the_user_interrupts():
     found = run(["LDA", CHANCE], watch=impatient)
     assert found.interrupted
     assert len(found.done("LDA")) == 3
+    assert "LDA: 3 of 10 folds, as it was interrupted" in left_out(found)
     assert multiprocessing.active_children() == []
+
+
+def test_an_interrupted_verdict_is_preliminary_and_names_what_was_not_measured():
+    def impatient(found, _):
+        if found.done("LDA") and found.done("NaiveBayes"):
+            raise KeyboardInterrupt
+
+    found = run([CHANCE, "LDA", "NaiveBayes", "QDA", "LDA + RC"], watch=impatient)
+    assert left_out(found)[-1] == "QDA, LDA + RC left out: 0 of 10 folds, as it was interrupted"
+    first, second, *_ = Comparison.of(found).verdict()
+    assert first.startswith("Preliminary: LDA leads with 10.0 % of rows wrong, 10 points ahead of NaiveBayes;")
+    assert second == "Not measured: QDA, LDA + RC. Each of them might win, given more time (--max-time)."
+
+
+def test_a_method_left_out_that_was_better_in_its_trial_makes_the_verdict_preliminary():
+    found = run(["LDA", "QDA", CHANCE], rows=9000, seconds=60.0, walls={"QDA": fakes.squared})
+    assert Comparison.of(found).verdict()[0].startswith("LDA wins")  # QDA was worse
+    found.samples["QDA"]["error"] = 0.05
+    first, second, *_ = Comparison.of(found).verdict()
+    assert first.startswith("Preliminary: LDA leads")
+    assert second == (
+        "Not measured: QDA (5.0% of rows wrong after 4,000 rows). It might win, given more time (--max-time)."
+    )
+
+
+def test_a_fold_that_comes_after_another_was_ended_is_counted():
+    found = Findings(("LDA",), 10, 200)
+    rounds = Rounds(found, ("LDA",), {}, Clock(time.monotonic() + 60, 60))
+    rounds.hear(Fold("LDA", 0), None)
+    assert found.skipped["LDA"] == "0 of 10 folds, as the next takes too long"
+    rounds.hear(Fold("LDA", 1), {"wall": 0.1})
+    assert found.skipped["LDA"] == "1 of 10 folds, as the next takes too long"
 
 
 def test_only_methods_on_the_same_folds_are_compared(ordinary):
@@ -131,7 +172,23 @@ def test_intervals_hold_the_differences_and_agree_with_the_test(ordinary):
     p, errors = comparison.against_best(), {line.method: line.error for line in comparison.lines}
     for method, (low, high) in comparison.intervals().items():
         assert low <= errors[method] - comparison.best.error <= high
-        assert (low > 0) <= (p[method] < 0.05)  # Holm's correction finds what the intervals find, and more
+        assert (low > 0) == (p[method] <= 0.05)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(20, 400), st.integers(2, 8))
+def test_a_bar_reaches_the_line_exactly_where_the_p_value_says_so(seed, rows, methods):
+    rng = np.random.default_rng(seed)
+    names = (CHANCE, *[name for name in METHODS if name != CHANCE][:methods])
+    wrong = {name: rng.random(rows) < rng.uniform(0.1, 0.35) for name in names}
+    line = Line("", 0.0, None, None, None, None, None, 0.0, 0.0, 1)
+    lines = sorted((replace(line, method=n, error=float(wrong[n].mean())) for n in names), key=lambda one: one.error)
+    comparison = Comparison(tuple(lines), (), {}, wrong, rows, (0,), 1)
+    p, best = comparison.against_best(), comparison.best
+    for method, (low, high) in comparison.intervals().items():
+        assert low <= wrong[method].mean() - best.error + 1e-12
+        assert high >= wrong[method].mean() - best.error - 1e-12
+        assert (low > 0 or high < 0) == (p[method] <= 0.05)
+    assert p[CHANCE] == mcnemar(wrong[best.method], wrong[CHANCE]).p_value  # whatever the number of methods
 
 
 @given(st.floats(0.001, 100), st.floats(0.8, 3), st.integers(5000, 10**6))
@@ -155,6 +212,36 @@ def test_the_first_rows_of_the_order_have_the_classes_in_their_shares(sizes, see
     first = data.draw(st.integers(1, len(labels)))
     for label, size in enumerate(sizes):
         assert abs((labels[order[:first]] == label).sum() - first * size / len(labels)) <= len(sizes)
+
+
+def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
+    """Code that was compiled for the types of a few rows is called with no other types afterwards."""
+    called: set[tuple] = set()
+
+    def noted(code, *args):
+        called.add((code.__name__, *map(str, map(typeof, args))))
+        return code.machine_code()(*args)
+
+    ours = tuple(name for name, method in METHODS.items() if method.ours)
+    data = read_table("breast_cancer", None).data
+    Bench.lay_out(data, tmp_path, 0)
+    bench = Bench.open(tmp_path, data.names, data.categorical, 0)
+    monkeypatch.setattr(Compiled, "__call__", noted)
+    with threadpool_limits(1):
+        Compile(ours).run(bench)
+        first = frozenset(called)
+        for method in ours:
+            measured(method, bench, Split(bench.order[:400], bench.order[400:]))
+    assert called == first
+
+
+def test_compiling_is_said_and_does_not_count(monkeypatch):
+    said = []
+    monkeypatch.setattr("suffice.report.contest.NOTICED", -1.0)
+    found = run(["LDA", CHANCE], seconds=5.0, watch=lambda found, _: said.append(found.doing))
+    assert said[0] == COMPILING
+    assert said[-1] == ""
+    assert 0 < found.compiling < found.seconds
 
 
 def test_methods_are_named_and_explained():

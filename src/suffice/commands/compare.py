@@ -28,7 +28,7 @@ from suffice.report.page import write
 from suffice.report.trial import Bench
 from suffice.report.verdict import Comparison
 from suffice.report.workers import warm_up
-from suffice.tables import Reading, TableError
+from suffice.tables import Reading, TableError, counted
 
 INTERRUPTED = 130
 EXAMPLES = (
@@ -130,19 +130,19 @@ def _sampled(read: Read, size: int | None, seed: int) -> Read:
     rows = rows[np.isin(labels[rows], names[counts > 1])]
     lost = kinds - int((counts > 1).sum())
     notes = [f"a sample of {len(rows):,} of {len(labels):,} rows (seed {seed})"]
-    notes += [f"{lost} classes have fewer than two rows in the sample, and are left out"] * bool(lost)
+    notes += [f"classes with fewer than two rows in the sample are left out: {lost}"] * bool(lost)
     return replace(read, data=read.data.rows(rows), notes=(*read.notes, *notes))
 
 
 def _describe(contest: Contest) -> None:
     data, notes = contest.table.data, contest.table.notes
     labels, size = np.unique(data.y, return_counts=True)
-    listed = ", ".join(f"{label}: {n}" for label, n in zip(labels[:8], size, strict=False))
+    listed = ", ".join(f"{label}: {n:,}" for label, n in zip(labels[:8], size, strict=False))
     more = f" and {len(labels) - 8} more" * (len(labels) > 8)
     missing = float(np.isnan(data.X).mean())
     holes = f", {missing:.1%} of the values missing" * bool(missing)
     kinds = f"{(~data.categorical).sum()} of numbers, {data.categorical.sum()} of categories"
-    lines = [f"{data.name}: {len(data.y)} rows, {len(data.names)} columns ({kinds}{holes})"]
+    lines = [f"{data.name}: {len(data.y):,} rows, {counted(len(data.names), 'column')} ({kinds}{holes})"]
     lines += [f"{len(labels)} classes: {listed}{more}", *notes]
     folds = contest.most_folds()
     if folds < contest.folds:

@@ -16,10 +16,10 @@ from suffice.commands import _options as options
 from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
 from suffice.commands._rows import labels_of, rows_for
-from suffice.commands._say import counted, grid, note, noting, say, show, working
+from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import About, Stored, keep, load
 from suffice.report.console import check_writable
-from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, labelled, listed, read
+from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, counted, labelled, listed, read
 
 EXAMPLES = (
     "suffice fit train.csv --target label --out m.suffice",

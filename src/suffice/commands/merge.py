@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from suffice.commands import _options as options
-from suffice.commands._say import counted, note_stale, noting, say, working
+from suffice.commands._say import note_stale, noting, say, working
 from suffice.commands._store import Stored, keep, load
 from suffice.commands.fit import new_file
-from suffice.tables import TableError
+from suffice.tables import TableError, counted
 
 EXAMPLES = (
     "suffice fit south.csv --target label -o south.suffice",

@@ -99,6 +99,7 @@ class Rounds:
 
     def __init__(self, found: Findings, methods: tuple[str, ...], costs: dict[str, float], clock: Clock) -> None:
         self.found, self.methods, self.costs, self.clock = found, methods, costs, clock
+        self.why: dict[str, str] = {}  # methods do not come to all folds
         self.tasks = [Fold(name, at) for at in range(found.folds) for name in methods]
 
     def waits(self) -> bool:
@@ -127,6 +128,8 @@ class Rounds:
             self._unfinished(method, "the time was up" if self.clock.left() <= 1 else "the next takes too long")
             return
         found.results[method, task.number] = result
+        if method in self.why:  # a fold that was under way when another one was ended
+            self._unfinished(method, self.why[method])
         if FAILED not in result:
             self.costs[method] = float(np.median([found.results[method, fold]["wall"] for fold in found.done(method)]))
 
@@ -137,4 +140,4 @@ class Rounds:
 
     def _unfinished(self, method: str, why: str) -> None:
         done = f"{len(self.found.done(method))} of {self.found.folds} folds"
-        self.found.skipped.setdefault(method, f"{done}, as {why}")
+        self.found.skipped[method] = f"{done}, as {self.why.setdefault(method, why)}"

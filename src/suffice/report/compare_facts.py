@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from suffice.report.methods import METHODS, Method
 from suffice.report.own import EMBEDDED, Read
 from suffice.report.page import Heading, Html, Value
 from suffice.report.verdict import Comparison
+from suffice.tables import Reading, counted
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
 
@@ -45,8 +47,8 @@ def the_table(read: Read) -> Html:
         [str(c), Value(int(n), 0), Value(100 * n / len(data.y), 1)] for c, n in zip(labels, size, strict=True)
     ]
     said = (
-        f"{len(data.y):,} rows; {int((~data.categorical).sum())} columns of numbers and {int(data.categorical.sum())} "
-        f"of categories; {int(missing.sum()):,} values are missing."
+        f"{len(data.y):,} rows; {counted(int((~data.categorical).sum()), 'column')} of numbers and "
+        f"{int(data.categorical.sum()):,} of categories; missing values: {int(missing.sum()):,}."
     )
     return page.join(
         [
@@ -72,7 +74,7 @@ def how_it_was_done(comparison: Comparison, found: Findings, contest: Contest, a
         "learned besides the classifier (medians for missing numbers, scales, bins, columns for categories) is learned "
         "from the training part of each fold.",
         *found.notes,
-        f"It took {found.seconds:.0f} s" + (", and was interrupted." if found.interrupted else "."),
+        f"It took {found.seconds:.0f} s{_compiled(found)}" + (", and was interrupted." if found.interrupted else "."),
         f"{', '.join(versions())}; {platform.system()} {platform.machine()}.",
     ]
     if asked.command:
@@ -83,6 +85,10 @@ def how_it_was_done(comparison: Comparison, found: Findings, contest: Contest, a
         note = f"Python that measures {best.name} again; the last line fits it on all rows."
         blocks.append(page.block("The winner as a program", page.code(program(best, found, contest, asked)), note=note))
     return page.join(blocks)
+
+
+def _compiled(found: Findings) -> str:
+    return f", {found.compiling:.0f} s of these to compile, once" if found.compiling else ""
 
 
 def versions() -> list[str]:
@@ -141,10 +147,12 @@ def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[s
         steps = [f"table = load_{data.source}(as_frame=True)", "X, y = table.data, table.target_names[table.target]"]
         steps.append(f"X = X[{list(data.names)!r}]")
     else:
-        imports = {"import pandas as pd"}
-        how = "read_parquet" if data.source.lower().endswith((".parquet", ".pq")) else "read_csv"
-        steps = [f"table = pd.{how}({data.source!r}).dropna(subset=[{target!r}])"]
+        imports = {"from suffice.tables import Reading, in_days, read"}
+        steps = [f"sheet = in_days(read({data.source!r}, {_reading(contest.table.how)}), {target!r})"]
+        steps.append(f"table = sheet.table.to_pandas().dropna(subset=[{target!r}])")
         steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
+        numbers = [name for name, codes in zip(data.names, data.categorical, strict=True) if not codes]
+        steps.append(f"X = X.astype(dict.fromkeys({numbers!r}, float))  # truth values too")
     if size is not None:
         imports |= {"import numpy as np", "from sklearn.model_selection import train_test_split"}
         steps.append(
@@ -152,6 +160,12 @@ def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[s
         )
         steps += ["rows = np.sort(rows)", "X, y = X.iloc[rows], y[rows]"]
     return imports, steps
+
+
+def _reading(how: Reading) -> str:
+    """How the file was read, as code: what is not as usual."""
+    told = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
+    return f"Reading({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 def _names(data: Dataset, categories: bool) -> str:

@@ -14,6 +14,7 @@ from suffice.report.methods import CHANCE, METHODS
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
 from suffice.report.trial import GRID
 from suffice.report.verdict import Comparison, Line
+from suffice.tables import counted
 
 SHOWN = 15  # columns whose importance is shown
 STEEP = 20.0  # ratio of losses from which on their axis is logarithmic
@@ -69,9 +70,11 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     end = scale_end(comparison)
     plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
     note = (
-        f"Test rows that are wrong, over {len(comparison.folds)} folds. A bar is the interval of a method's difference "
-        f"to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do not tell "
-        "the two apart (McNemar's test; all intervals hold together with 95 %)."
+        f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
+        f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
+        "not tell the two apart. It has the level of the test that the verdict and the p-values below are of (McNemar, "
+        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow at the "
+        "right end: it goes on beyond the scale."
     )
     if rule is not None:
         beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
@@ -89,13 +92,15 @@ def _note(line: Line) -> str:
 
 
 def scale_end(comparison: Comparison) -> float:
-    """Where a scale of errors in percent ends: at three of four methods, or at chance unless that is far off."""
+    """Where a scale of errors in percent ends: at three of four methods, or at the last that is not far off."""
     errors = np.array([line.error for line in comparison.lines if line.method != CHANCE])
     best, gaps = comparison.best.error, comparison.intervals()
     highs = [best + high for method, (_, high) in gaps.items() if method != CHANCE]
     end = max(float(np.quantile(highs or errors, 0.75)), float(np.quantile(errors, 0.75)))
+    near = [error for error in errors.tolist() if error <= 1.5 * end]
     if comparison.chance is not None and comparison.chance.error <= 2.5 * end:
-        end = max(end, comparison.chance.error)
+        near.append(comparison.chance.error)
+    end = max([end, *near])
     return 100 * min(end, 1.0) or 1.0
 
 
@@ -105,7 +110,7 @@ def _numbers(comparison: Comparison) -> Html:
         "method",
         Heading("wrong, %", title="of all rows of the test folds"),
         Heading("\u00b1", title="standard deviation over the folds, in points"),
-        Heading("p", title="against the best: McNemar's test on all rows, with Holm's correction"),
+        Heading("p", title="against the best: McNemar's test on all rows, between methods with Holm's correction"),
         Heading("log loss", title="how surprised the probabilities are by the truth"),
         Heading("Brier", title="mean squared distance of the probabilities from the truth"),
         Heading("calibration error", title="mean gap between confidence and accuracy, over ten bins of all rows"),
@@ -165,7 +170,10 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         )
         for what, part in (("learn", "fit"), ("predict", "predict"))
     ]
-    note = "Medians over the folds, one core each. Named are the methods that no other beats in both time and errors."
+    note = (
+        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong, and if "
+        "there is room for its name. A triangle has more rows wrong than the axis goes."
+    )
     return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
 
 
@@ -212,7 +220,8 @@ def _importances(found: Findings, contest: Contest, colours: Mapping[str, int]) 
     note = "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
     note += f" On {got['rows']:,} rows that were not learned from."
     if len(names) > len(bars):
-        note += f" {len(names) - len(bars)} other columns matter less or not at all."
+        rest = len(names) - len(bars)
+        note += f" {counted(rest, 'other column')} {'matters' if rest == 1 else 'matter'} less or not at all."
     chart = page.bar_chart(bars, f"Importances of {method}", "points", colours[method])
     return page.block("Columns that matter", chart, note=note)
 

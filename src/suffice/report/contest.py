@@ -18,12 +18,16 @@ from suffice._vector import Array
 from suffice.report.agenda import LEAST, UNTRIED, Agenda, Clock, Rounds, Samples
 from suffice.report.folds import Folds, sample_rows
 from suffice.report.measures import Result
+from suffice.report.methods import METHODS
 from suffice.report.own import Read
 from suffice.report.schedule import ENOUGH, about, affordable, folds_in_time, forecast, row_counts, sizes
-from suffice.report.trial import Bench, Importances, perform
+from suffice.report.trial import Bench, Compile, Importances, perform
 from suffice.report.workers import FAILED, Opened, Workers, warm_up
 
 Results = dict[tuple[str, int], Result]  # by method and fold
+COMPILING = "compiling, once: later runs begin at once"
+LONGEST = 300.0  # seconds for compiling
+NOTICED = 2.0  # seconds of compiling from which on that is said
 PATIENCE = 20.0  # seconds at most for importances, after all else
 
 
@@ -41,6 +45,8 @@ class Findings:
     fold_of: Array | None = None  # (n,) the fold of every row of the table, once that is known; -1 without part
     importances: tuple[str, Result] | None = None  # of the winner
     interrupted: bool = False
+    doing: str = ""  # what is done before anything is measured
+    compiling: float = 0.0  # seconds that do not count, as they come once
     seconds: float = 0.0
 
     @property
@@ -51,6 +57,21 @@ class Findings:
     def done(self, method: str) -> list[int]:
         """The folds that a method has been measured on."""
         return sorted(fold for (name, fold), result in self.results.items() if name == method and FAILED not in result)
+
+    def trial(self, method: str) -> str:
+        """In brackets what came of the largest trial of a method, if there was one and there is no fold."""
+        sample = self.samples.get(method)
+        if sample is None or self.done(method):
+            return ""
+        return f" ({sample['error']:.1%} of rows wrong after {sample['size']:,} rows)"
+
+    def interrupt(self) -> None:
+        """Nothing more comes: what is not done will not be."""
+        self.interrupted = True
+        for method in self.methods:
+            folds = len(self.done(method))
+            if folds < self.folds and method not in self.failures:
+                self.skipped.setdefault(method, f"{folds} of {self.folds} folds, as it was interrupted")
 
     def train(self, folds: int) -> int:
         """The rows that are learned from with so many folds."""
@@ -74,7 +95,7 @@ class Contest:
     folds, seed : int
         Of the cross-validation; there are fewer folds where the smallest class or the time asks for it.
     seconds : float
-        After which nothing is measured any more, from the moment of `run`.
+        After which nothing is measured any more, from the moment of `run`; compiling does not count.
     opening : callable, optional
         What workers call first, given the folder with the rows; by default what opens these.
     """
@@ -105,7 +126,6 @@ class Contest:
         """
         found, began = Findings(self.methods, self.most_folds(), len(self.table.data.y)), time.monotonic()
         reserve = min(PATIENCE, 0.1 * self.seconds) if winner else 0.0
-        clock = Clock(began + self.seconds - reserve, self.seconds - reserve)
         with tempfile.TemporaryDirectory(prefix="suffice-") as name:
             folder = Path(name)
             opening = self.opening or partial(_open, self.table.data.names, self.table.data.categorical, self.seed)
@@ -113,14 +133,31 @@ class Contest:
                 warm_up([Bench.__module__])
                 Bench.lay_out(self.table.data, folder, self.seed)
                 with Workers(jobs, partial(opening, folder)) as workers:
+                    _compile(found, workers, watch)
+                    clock = Clock(began + found.compiling + self.seconds - reserve, self.seconds - reserve)
                     _Race(found, workers, watch, clock).run(partial(_lay_out_folds, found, folder, self.seed))
                     best = winner(found) if winner else None
                     if best is not None:
                         found.importances = _importances(best, workers, reserve)
             except KeyboardInterrupt:
-                found.interrupted = True
+                found.interrupt()
         found.seconds = time.monotonic() - began
         return found
+
+
+def _compile(found: Findings, workers: Workers, watch: Watch) -> None:
+    """Let one process compile the inner loops of all methods, so that this is no method's time."""
+    workers.start(Compile(tuple(method for method in found.methods if METHODS[method].ours)), LONGEST)
+    began = time.monotonic()
+    while workers.busy:
+        workers.wait(0.25)
+        if not workers.ready:
+            began = time.monotonic()
+        elif time.monotonic() - began > NOTICED and not found.doing:
+            found.doing = COMPILING
+            watch(found, "")
+    if found.doing:
+        found.doing, found.compiling = "", time.monotonic() - began
 
 
 def _open(names: tuple[str, ...], categorical: Array, seed: int, folder: Path) -> Opened:

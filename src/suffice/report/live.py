@@ -17,6 +17,7 @@ from suffice.report.contest import Findings, Watch
 from suffice.report.methods import METHODS
 from suffice.report.page import seconds
 from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.tables import counted
 
 SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
 MEANING = {
@@ -44,11 +45,16 @@ class _Lines:
         self.console, self.began, self.said = console, began, set[tuple[str, str]]()
 
     def __call__(self, found: Findings, method: str) -> None:
+        if found.doing:
+            self._print(found.doing)
         for what, said in _news(found, method).items() if method else ():
             if (method, what) not in self.said:
                 self.said.add((method, what))
-                passed = f"{time.monotonic() - self.began:6.1f} s"
-                self.console.print(f"{passed}  {method}: {said}", markup=False, highlight=False, soft_wrap=True)
+                self._print(f"{method}: {said}")
+
+    def _print(self, said: str) -> None:
+        passed = f"{time.monotonic() - self.began:6.1f} s"
+        self.console.print(f"{passed}  {said}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _news(found: Findings, method: str) -> dict[str, str]:
@@ -61,7 +67,7 @@ def _news(found: Findings, method: str) -> dict[str, str]:
         news["sample"] = f"{sample['error']:.1%} of rows wrong after {sample['size']:,} rows"
     if folds:
         errors = [found.results[method, fold]["error"] for fold in folds]
-        done = f"{len(folds)} of {found.folds} folds"
+        done = f"{len(folds)} of {counted(found.folds, 'fold')}"
         news["all" if len(folds) == found.folds else "first"] = f"{np.mean(errors):.1%} of rows wrong, {done}"
     return news
 
@@ -87,7 +93,9 @@ def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
     for _, method, cells, style in sorted(known)[:room]:
         grid.add_row(method, *cells, style=style)
     hidden = f", {len(known) - room} more below" if len(known) > room else ""
+    passed -= found.compiling
     grid.caption = f"{passed:.0f} of {limit:g} s, {len(known)} of {len(found.methods)} methods{hidden}; Ctrl-C ends"
+    grid.caption = found.doing or grid.caption
     return grid
 
 
@@ -154,15 +162,8 @@ def left_out(found: Findings) -> list[str]:
     for method, why in found.skipped.items():
         if method not in found.failures:
             begun = "" if found.done(method) else " left out"
-            by_reason.setdefault(f"{begun}: {why}{_sampled(found, method)}", []).append(method)
+            by_reason.setdefault(f"{begun}: {why}{found.trial(method)}", []).append(method)
     return failed + [f"{', '.join(methods)}{reason}" for reason, methods in by_reason.items()]
-
-
-def _sampled(found: Findings, method: str) -> str:
-    sample = found.samples.get(method)
-    if sample is None or found.done(method):
-        return ""
-    return f" ({sample['error']:.1%} of rows wrong after {sample['size']:,} rows)"
 
 
 def warnings_of(found: Findings) -> list[str]:
@@ -173,12 +174,9 @@ def warnings_of(found: Findings) -> list[str]:
             first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", said)), (said, set()))
             first[1].add(fold)
     return [
-        f"{method} warned in {_folds(len(folds))}: {shortened(said)}" for (method, _), (said, folds) in heard.items()
+        f"{method} warned in {counted(len(folds), 'fold')}: {shortened(said)}"
+        for (method, _), (said, folds) in heard.items()
     ]
-
-
-def _folds(n: int) -> str:
-    return "1 fold" if n == 1 else f"{n} folds"
 
 
 def shortened(said: str, most: int = LONG) -> str:

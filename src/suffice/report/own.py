@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from suffice.tables import (
     check_columns,
     check_target,
     classes,
+    in_days,
     labelled,
     listed,
     read,
@@ -28,10 +29,11 @@ EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 
 @dataclass(frozen=True)
 class Read:
-    """What was read of a table: the rows, and a sentence for everything that was left out."""
+    """What was read of a table: the rows, a sentence for everything that had to be decided, and how it was read."""
 
     data: Dataset
     notes: tuple[str, ...]
+    how: Reading = field(default_factory=Reading)
 
 
 def read_table(path: str, target: str | None, how: Reading | None = None) -> Read:
@@ -48,10 +50,10 @@ def read_table(path: str, target: str | None, how: Reading | None = None) -> Rea
     else:
         sheet = read(path, how)
     target = check_target(sheet, target)
-    sheet = useful(classes(labelled(sheet, target), target), target)
+    sheet = useful(in_days(classes(labelled(sheet, target), target), target), target)
     notes = list(sheet.notes)
     data = _of_some_size(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
-    return Read(data, tuple(notes))
+    return Read(data, tuple(notes), how)
 
 
 def _embedded(name: str, drop: tuple[str, ...]) -> Sheet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from suffice.report.schedule import forecast
 GRID = np.linspace(0.0, 1.0, 101)  # shares of false alarms at which a ROC curve is kept
 ASKED = 2000  # rows at most that importances are measured on
 TAUGHT = 20_000  # rows at most that they are learned from
+SHORT, NARROW = 60, 5  # rows, and columns of either kind, that loops are compiled on
 QUICK = 1.5  # seconds up to which a first trial is done again
 
 
@@ -122,6 +124,28 @@ class Sample:
         result = measured(self.method, bench, Split(bench.order[:size], bench.order[-asked:]))
         took[size] = time.process_time() - began
         return result
+
+
+@dataclass(frozen=True)
+class Compile:
+    """Fit methods to a few rows and columns, so that their inner loops are compiled, and kept on disk for all."""
+
+    methods: tuple[str, ...]
+    method: str = ""
+
+    def run(self, bench: Bench) -> Result:
+        """Nothing; a method that cannot learn from so little is not reported, as its folds will tell."""
+        whole = bench.data
+        which = [*np.flatnonzero(~whole.categorical)[:NARROW], *np.flatnonzero(whole.categorical)[:NARROW]]
+        rows = bench.order[: max(SHORT, 3 * (int(whole.y.max()) + 1))]
+        data = whole.rows(rows).columns(np.array(which))
+        X = np.ascontiguousarray(data.X)
+        for method in self.methods:
+            with suppress(Exception):
+                model = METHODS[method].build(data, bench.seed).fit(X, data.y)
+                model.predict(X)
+                model.predict_proba(X)
+        return {}
 
 
 @dataclass(frozen=True)

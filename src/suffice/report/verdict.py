@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.stats import binomtest
 
 from suffice._vector import Array
-from suffice.compare import Test, corrected_resampled_t, holm_adjusted, mcnemar
+from suffice.compare import corrected_resampled_t, holm_adjusted, mcnemar
+from suffice.compare.two import FEW
 from suffice.report.contest import Findings
 from suffice.report.measures import Result, calibration_error
 from suffice.report.methods import CHANCE, METHODS
 from suffice.report.page import Point, pooled
+from suffice.tables import counted
 
 MOST = 2 / 3  # of the methods have been measured on a fold that counts in the comparison
 BELOW_CHANCE, BELOW_START = "below chance", "below its start"
@@ -52,6 +55,7 @@ class Comparison:
     rows: int = 0  # of the folds compared
     folds: tuple[int, ...] = ()
     of_folds: int = 0  # that all rows are divided into
+    missing: tuple[str, ...] = ()  # methods that were not measured and might be better, with what is known of them
 
     @classmethod
     def of(cls, found: Findings) -> Comparison:
@@ -59,7 +63,7 @@ class Comparison:
         done = {method: set(found.done(method)) for method in found.methods if method not in found.failures}
         done = {method: folds for method, folds in done.items() if folds}
         if not done or found.fold_of is None:
-            return cls((), (), {})
+            return cls((), (), {}, missing=_missing(found, None))
         counts = Counter(fold for folds in done.values() for fold in folds)
         common = {fold for fold, n in counts.items() if n >= MOST * len(done)} or {counts.most_common(1)[0][0]}
         folds = tuple(sorted(common))
@@ -75,7 +79,8 @@ class Comparison:
         others = sorted((line for line in lines.values() if line.method not in errors), key=lambda line: line.error)
         asked = np.isin(found.fold_of, folds)
         wrong = {method: _flags([r["wrong"] for r in results[method]], len(asked))[asked] for method in errors}
-        return cls(tuple(compared), tuple(others), results, wrong, int(asked.sum()), folds, found.folds)
+        made = cls(tuple(compared), tuple(others), results, wrong, int(asked.sum()), folds, found.folds)
+        return replace(made, missing=_missing(found, made.best.method))
 
     @property
     def best(self) -> Line:
@@ -92,18 +97,34 @@ class Comparison:
         """Whether there is anything to compare."""
         return len(self.lines) > 1
 
+    @property
+    def preliminary(self) -> bool:
+        """Whether a method that was not measured, or not on all folds, might win."""
+        return bool(self.missing or self._ahead())
+
     def rivals(self) -> list[str]:
         """All methods compared but the best."""
         return [line.method for line in self.lines if line is not self.best]
 
     def against_best(self) -> dict[str, float]:
-        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction."""
-        return self._adjusted({other: self._test(other, 0.05).p_value for other in self.rivals()})
+        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction.
+
+        The rule of chance is no rival: it is another question, with a test of its own.
+        """
+        return _adjusted(self._tests())
 
     def intervals(self, alpha: float = 0.05) -> dict[str, tuple[float, float]]:
-        """How much larger each other method's error is than that of the best: intervals that hold all together."""
-        level = alpha / max(1, len(self.rivals()))
-        return {other: self._test(other, level).interval or (0.0, 0.0) for other in self.rivals()}
+        """How much larger each other method's error is than that of the best: without 0 where the p-value is below.
+
+        Each has the level that Holm's correction gives its test: alpha / m for the smallest of m p-values,
+        alpha / (m - 1) for the next, and so on up to the first that is not small enough, whose level all others share.
+        """
+        raw, adjusted = self._tests(), self.against_best()
+        rivals = len(raw) - (CHANCE in raw)
+        real = sum(adjusted[other] <= alpha for other in raw if other != CHANCE)
+        order = sorted((other for other in raw if other != CHANCE), key=lambda other: raw[other])
+        levels = {other: alpha / max(1, rivals - min(at, real)) for at, other in enumerate(order)} | {CHANCE: alpha}
+        return {other: self._gap(other, levels[other]) for other in raw}
 
     def over_folds(self) -> dict[str, float]:
         """The same by the t-test over folds, corrected for the training rows that they share, and by Holm."""
@@ -112,54 +133,62 @@ class Comparison:
         errors = {method: np.array([r["error"] for r in self.results[method]]) for method in self.wrong}
         mine, share = errors[self.best.method], 1 / self.of_folds
         tests = {o: corrected_resampled_t(mine, errors[o], test_share=share).p_value for o in self.rivals()}
-        return self._adjusted(tests)
+        return _adjusted(tests)
 
     def reliability(self, method: str) -> list[Point]:
         """Confidence and accuracy of all rows of the folds, by bins; nothing for a method without probabilities."""
         return pooled(result["reliability"] for result in self.results[method] if "reliability" in result)
 
-    def _adjusted(self, raw: Mapping[str, float]) -> dict[str, float]:
-        return dict(zip(raw, holm_adjusted(list(raw.values())).tolist(), strict=True)) if raw else {}
+    def _tests(self) -> dict[str, float]:
+        mine = self.wrong[self.best.method]
+        return {other: mcnemar(mine, self.wrong[other]).p_value for other in self.rivals()}
 
-    def _test(self, other: str, alpha: float) -> Test:
-        best = self.best.method
-        return mcnemar(self.wrong[best], self.wrong[other], alpha=alpha, names=(best, other))
+    def _gap(self, other: str, level: float) -> tuple[float, float]:
+        mine, theirs = self.wrong[self.best.method], self.wrong[other]
+        return difference_interval(int((theirs & ~mine).sum()), int((mine & ~theirs).sum()), self.rows, level)
 
     def verdict(self, alpha: float = 0.05) -> list[str]:
         """The findings, in plain sentences."""
         if not self.usable:
-            return ["Fewer than two methods were measured on the same folds: there is nothing to compare."]
+            nothing = "Fewer than two methods were measured on the same folds: there is nothing to compare."
+            return [nothing, *self._unmeasured()]
         p, chance = self.against_best(), self.chance
         if chance is not None and chance.error <= self.best.error:
+            none = "Preliminary: no method" if self.preliminary else "No method"
             return [
-                f"No method found anything in these {self.rows:,} rows: always taking the most frequent class is wrong "
+                f"{none} found anything in these {self.rows:,} rows: always taking the most frequent class is wrong "
                 f"on {percent(chance.error)}, the best of the methods tried, {self.best.method}, on "
-                f"{percent(self.best.error)}."
+                f"{percent(self.best.error)}.",
+                *self._unmeasured(),
+                *self._partial(),
             ]
-        sentences = [self._leads(p, alpha), *self._alike(p, alpha), *self._ours_and_theirs(p, alpha), *self._partial()]
+        sentences = [self._leads(p, alpha), *self._unmeasured(), *self._partial()]
+        sentences += [*self._alike(p, alpha), *self._ours_and_theirs(p, alpha)]
         if chance is not None:
             real = "something has been learned" if p[CHANCE] <= alpha else "being better than that may be luck"
             rule = f"Always taking the most frequent class is wrong on {percent(chance.error)}"
             sentences.append(f"{rule}: {real} ({told(p[CHANCE])}).")
         sentences.append(
             "The winner was chosen on the folds that it is judged by, so that its own error is a little flattering. "
-            "Differences are counted in rows that one method gets right and the other wrong (McNemar, with Holm's "
-            "correction for their number)."
+            "Differences are counted in rows that one method gets right and the other wrong (McNemar; between methods "
+            "with Holm's correction for their number)."
         )
         return sentences
 
     def _leads(self, p: Mapping[str, float], alpha: float) -> str:
         """Who is first, alone or not."""
-        best = self.best
+        best, so_far = self.best, "Preliminary: " * self.preliminary
         first = [line.method for line in self.lines if line.error == best.error and line.method != CHANCE]
         if len(first) > 1:
-            return f"{', '.join(first[:-1])} and {first[-1]} share the lead with {percent(best.error)} of rows wrong."
+            names = f"{', '.join(first[:-1])} and {first[-1]}"
+            return f"{so_far}{names} share the lead with {percent(best.error)} of rows wrong."
         second = next(line for line in self.lines if line is not best)
         real = "more than chance" if p[second.method] <= alpha else "no more than chance could do"
         gap = 100 * (second.error - best.error)
         return (
-            f"{best.method} wins with {percent(best.error)} of rows wrong, {gap:.2g} points ahead of {second.method}; "
-            f"that lead is {real} ({told(p[second.method])})."
+            f"{so_far}{best.method} {'leads' if so_far else 'wins'} with {percent(best.error)} of rows wrong, "
+            f"{counted(f'{gap:.2g}', 'point')} ahead of {second.method}; that lead is {real} "
+            f"({told(p[second.method])})."
         )
 
     def _alike(self, p: Mapping[str, float], alpha: float) -> list[str]:
@@ -167,9 +196,11 @@ class Comparison:
         alike = [method for method in others if p[method] > alpha]
         if not alike:
             return []
+        which = f"{len(alike)} of {len(others)} other methods"
+        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({_listed(alike)})"
         return [
-            f"{len(alike)} of {len(others)} other methods cannot be told from {self.best.method} on {self.rows:,} "
-            f"rows: {_listed(alike)}. That does not make them equal: more rows could tell them apart."
+            f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: more "
+            "rows could tell them apart."
         ]
 
     def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
@@ -189,14 +220,60 @@ class Comparison:
         real = "more than chance" if p[other.method] <= alpha else "no more than chance could do"
         return [f"{said} The difference is {real} ({told(p[other.method])})."]
 
+    def _unmeasured(self) -> list[str]:
+        """The methods of which no fold was measured."""
+        if not self.missing:
+            return []
+        might = "It might win" if len(self.missing) == 1 else "Each of them might win"
+        return [f"Not measured: {', '.join(self.missing)}. {might}, given more time (--max-time)."]
+
+    def _ahead(self) -> list[Line]:
+        return [line for line in self.others if line.error < self.best.error]
+
     def _partial(self) -> list[str]:
         """Methods on fewer folds that are ahead there."""
-        ahead = [line for line in self.others if line.error < self.best.error]
         return [
-            f"{line.method} has {line.folds} of {len(self.folds)} folds, with {percent(line.error)} of these rows "
-            "wrong: given more time (--max-time) it might win."
-            for line in ahead
+            f"{line.method} has {line.folds} of {counted(len(self.folds), 'fold')}, with {percent(line.error)} of "
+            "these rows wrong: given more time (--max-time) it might win."
+            for line in self._ahead()
         ]
+
+
+def _missing(found: Findings, best: str | None) -> tuple[str, ...]:
+    """Methods without a fold that might be better: after an interruption all, else those that no trial speaks against.
+
+    A trial speaks against a method that has no fewer rows wrong there than the best has in its own.
+    """
+    sample = found.samples.get(best or "")
+    level = 1.0 if sample is None or found.interrupted else sample["error"]
+    out = [m for m in found.methods if m != CHANCE and m not in found.failures and not found.done(m)]
+    out = [m for m in out if m not in found.samples or found.samples[m]["error"] < level or found.interrupted]
+    return tuple(f"{method}{found.trial(method)}" for method in out)
+
+
+def difference_interval(theirs: int, mine: int, rows: int, level: float) -> tuple[float, float]:
+    """The interval of a difference of errors that belongs to McNemar's test: without 0 where p is below the level.
+
+        (2 p - 1) (theirs + mine) / rows,     p from low to high
+
+    `theirs` rows are wrong with the other method alone, `mine` with the best alone; low and high are the interval of
+    the share theirs / (theirs + mine), exact as the test is for few of them, else Wilson's with the same correction.
+
+    >>> [round(end, 3) for end in difference_interval(65, 22, 1000, 0.05)]
+    [0.024, 0.058]
+    """
+    both = theirs + mine
+    if not both:
+        return 0.0, 0.0
+    share = binomtest(theirs, both).proportion_ci(1 - level, method="exact" if both < FEW else "wilsoncc")
+    return float(2 * share.low - 1) * both / rows, float(2 * share.high - 1) * both / rows
+
+
+def _adjusted(raw: Mapping[str, float]) -> dict[str, float]:
+    """P-values with Holm's correction for the number of rivals, among which the rule of chance is not."""
+    rivals = {method: p for method, p in raw.items() if method != CHANCE}
+    held = zip(rivals, holm_adjusted(list(rivals.values())).tolist(), strict=True) if rivals else ()
+    return {**raw, **dict(held)}
 
 
 def _line(method: str, results: list[Result]) -> Line:

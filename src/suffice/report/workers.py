@@ -66,6 +66,11 @@ class Workers:
         return sum(worker.task is not None for worker in self._crew)
 
     @property
+    def ready(self) -> bool:
+        """Whether any of them has opened what it needs, or has ended."""
+        return not self._crew or any(worker.ready for worker in self._crew)
+
+    @property
     def free(self) -> int:
         """How many tasks can be started."""
         return self.count - self.busy

@@ -1,8 +1,8 @@
 """Tables as files: CSV, TSV, Parquet and Arrow, with a sentence for everything that had to be decided."""
 
-from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, listed, nearest
+from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, counted, listed, nearest
 from suffice.tables._read import read
-from suffice.tables._target import check_target, classes, labelled, useful
+from suffice.tables._target import check_target, classes, in_days, labelled, useful
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, TYPES, kind_of
 from suffice.tables._write import check_suffix, write, write_text
 
@@ -21,6 +21,8 @@ __all__ = [
     "check_suffix",
     "check_target",
     "classes",
+    "counted",
+    "in_days",
     "kind_of",
     "labelled",
     "listed",

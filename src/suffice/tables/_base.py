@@ -83,6 +83,16 @@ def listed(names: Iterable[object], most: int = 12) -> str:
     return ", ".join(words[:most]) + (f", ... ({len(words)} in all)" if len(words) > most else "")
 
 
+def counted(n: int | str, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "fold"), counted(1234, "fold"), counted("0.5", "point")
+    ('1 fold', '1,234 folds', '0.5 points')
+    """
+    number = f"{n:,}" if isinstance(n, int) else n
+    return f"{number} {what}" + "s" * (number != "1")
+
+
 def check_columns(table: pa.Table, names: Iterable[str]) -> None:
     """TableError unless a table has columns of these names."""
     for name in names:

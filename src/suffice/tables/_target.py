@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Sheet, TableError, check_columns, listed
-from suffice.tables._values import BOOLEAN, NUMBER, TEXT, kind_of
+from suffice.tables._base import Sheet, TableError, check_columns, counted, listed
+from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
 MAX_CLASSES = 100
+DAY = 86_400_000_000  # microseconds
 INDEX = ("", "__index_level_0__", "Unnamed: 0")  # what a data frame calls the numbers of its rows
 
 
@@ -38,7 +39,8 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
     known = pc.invert(pc.is_null(labels, nan_is_null=True))
     lost = table.num_rows - int(np.sum(known.to_numpy()))
     if lost:
-        notes.append(f"{lost} rows have no {target!r} and are left out")
+        have, are = ("has", "is") if lost == 1 else ("have", "are")
+        notes.append(f"{counted(lost, 'row')} {have} no {target!r} and {are} left out")
         table = table.filter(known)
     if not table.num_rows:
         raise TableError(f"no row has a value in {target!r}")
@@ -53,10 +55,28 @@ def classes(sheet: Sheet, target: str) -> Sheet:
         raise TableError(f"{target!r} has one value only, {labels[0].as_py()!r}: there is nothing to tell apart")
     if kinds > MAX_CLASSES or (pa.types.is_floating(labels.type) and kinds > rows / 4):
         raise TableError(
-            f"{target!r} has {kinds} different values in {rows} rows: that is a quantity or a name, not a "
+            f"{target!r} has {kinds:,} different values in {rows:,} rows: that is a quantity or a name, not a "
             "class. Choose another --target, or make classes of it (for example above and below its median)"
         )
     return sheet
+
+
+def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
+    """Dates as days since 1970, times and spans of time as days, for methods that take numbers; not so the target.
+
+    >>> moments = pa.table({"when": pa.array([0, 129_600_000_000], pa.timestamp("us")), "y": ["a", "b"]})
+    >>> in_days(Sheet("t.csv", moments), "y").table["when"].to_pylist()
+    [0.0, 1.5]
+    """
+    table, said = sheet.table, []
+    for words, kinds in (("dates, read as days since 1970", (MOMENT,)), ("times, read as days", (TIME, SPAN))):
+        names = [name for name in table.column_names if name != target and kind_of(table[name]) in kinds]
+        for name in names:
+            whole = table[name].cast(TYPES[str(kind_of(table[name]))], safe=False).cast(pa.int64())
+            days = pc.divide(whole.cast(pa.float64(), safe=False), float(DAY))
+            table = table.set_column(table.column_names.index(name), name, days)
+        said += [f"{listed(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
+    return replace(sheet, table=table, notes=(*sheet.notes, *said))
 
 
 def useful(sheet: Sheet, target: str) -> Sheet:
@@ -82,7 +102,7 @@ def _useless(column: pa.ChunkedArray, name: str) -> str | None:
     if values <= 1:
         return "has one value only" if values else "has no values"
     if kind == TEXT and values > max(20, 0.5 * len(column)):
-        return f"is text with {values} different values, as names and numbers of rows are"
+        return f"is text with {values:,} different values, as names and numbers of rows are"
     if pa.types.is_integer(column.type) and values == len(column) > 20:
         spread = pc.min_max(column).as_py()
         if name in INDEX or spread["max"] - spread["min"] == values - 1:

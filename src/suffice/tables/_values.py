@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Reading, TableError
+from suffice.tables._base import Reading, TableError, counted
 
 NUMBER, TEXT, BOOLEAN, MOMENT, TIME, SPAN, NOTHING = "number", "text", "boolean", "moment", "time", "span", "nothing"
 TYPES = {
@@ -84,7 +84,8 @@ def found(name: str, column: pa.ChunkedArray, how: Reading, typed: bool, where: 
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
         if infinite:
             column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
-            return Found(column, (f"{infinite} values of {name!r} are infinite, and count as missing",))
+            are = "is infinite, and counts" if infinite == 1 else "are infinite, and count"
+            return Found(column, (f"{counted(infinite, 'value')} of {name!r} {are} as missing",))
     return Found(column)
 
 

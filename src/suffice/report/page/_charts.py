@@ -178,13 +178,13 @@ def svg(title: str, width: int, height: int, *parts: object) -> Html:
 def axes(x: Scale, y: Scale, x_label: str, y_label: str) -> list[Html]:
     """Lines at the ticks of y, both rows of ticks, and what the axes are."""
     lines = "".join(f"M{at(x.start)} {at(y(tick))}H{at(x.end)}" for tick in y.ticks)
-    ticks = [tag("text", label(tick), x=at(x(tick)), y=at(y.start + 16)) for tick in x.ticks]
+    ticks = [tag("text", label(tick), x=at(x(tick)), y=at(y.start + 19)) for tick in x.ticks]
     rises = [tag("text", label(tick), x=at(x.start - 7), y=at(y(tick) + 4)) for tick in y.ticks]
     middle = at((y.start + y.end) / 2)
     return [
         tag("path", d=lines, class_="grid-line"),
         tag("path", d=f"M{at(x.start)} {at(y.start)}H{at(x.end)}", class_="axis"),
-        tag("g", *ticks, tag("text", x_label, x=at((x.start + x.end) / 2), y=at(y.start + 34)), class_="x"),
+        tag("g", *ticks, tag("text", x_label, x=at((x.start + x.end) / 2), y=at(y.start + 37)), class_="x"),
         tag("g", *rises, class_="y"),
         tag("text", y_label, transform=f"translate(12 {middle}) rotate(-90)", class_="y-name"),
     ]

@@ -62,7 +62,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
     title : str
         What is shown, for those who hear it.
     most : float
-        The end of the scale; what lies beyond has an arrow there.
+        The end of the scale; what lies beyond, or reaches beyond, has an arrow there.
     line : float
         The value of the best: a line through all rows.
     rule : float, optional
@@ -72,7 +72,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
     """
     lows = [value for dot in dots for value in (dot.value, dot.low) if value is not None]
     least = max(0.0, min([*lows, line])) if lows else 0.0
-    ends = scale([least, most * GROWTH], 0.0, 100.0, snug=True)
+    ends = scale([least, most * GROWTH], 0.0, 100.0, snug=True, least=4)
     marks = [tag("i", class_="best-line", style=f"left:{at(ends(line))}%")]
     if rule is not None and rule <= ends.high:
         marks.append(tag("i", class_="chance-line", style=f"left:{at(ends(rule))}%"))
@@ -83,9 +83,9 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
         if dot.low is not None and dot.high is not None and dot.low < ends.high:
             start, end = ends(dot.low), ends(dot.high)
             parts.append(tag("i", class_="whisker", style=f"left:{at(start)}%;width:{at(end - start)}%"))
-        if dot.value > ends.high:
+        if max(dot.value, dot.high or 0.0) > ends.high:
             parts.append(tag("i", "\u203a", class_="beyond"))
-        else:
+        if dot.value <= ends.high:
             parts.append(tag("i", class_="dot", style=f"left:{at(ends(dot.value))}%"))
         track = tag("div", *parts, class_=f"track {colour_class(dot.colour)}", title=told, aria_hidden="true")
         value = tag("td", f"{number(dot.value, 2)} {unit}", class_="number")
@@ -99,7 +99,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
 def scatter(spots: Sequence[Spot], title: str, x_label: str, y_label: str, most: float) -> Html:
     """Points on a logarithmic x axis; those that nothing beats in both directions are named.
 
-    What lies above `most` is drawn there.
+    What lies above the axis, which ends near `most`, is a triangle at its top.
     """
     kept = [spot for spot in spots if isfinite(spot.x) and spot.x > 0 and isfinite(spot.y)]
     if not kept:
@@ -110,15 +110,21 @@ def scatter(spots: Sequence[Spot], title: str, x_label: str, y_label: str, most:
         tag(
             "g",
             tag("title", f"{spot.name}: {label(round(spot.x, 4))} s, {number(spot.y, 2)} %"),
-            tag("circle", cx=at(x(spot.x)), cy=at(y(spot.y)), r=6),
+            _mark(x(spot.x), y(spot.y), spot.y > y.high),
             class_=f"series dots {colour_class(spot.colour)}",
         )
         for spot in kept
     ]
-    best = frontier([spot for spot in kept if spot.y <= most])
+    best = frontier([spot for spot in kept if spot.y <= y.high])
     names = _labels([(s.name, x(s.x), y(s.y)) for s in best], [(x(s.x), y(s.y)) for s in kept])
     picture = svg(title, WIDTH, HEIGHT, *axes(x, y, x_label, y_label), *points, tag("g", *names, class_="names"))
     return tag("figure", picture, class_="chart")
+
+
+def _mark(x: float, y: float, beyond: bool) -> Html:
+    if beyond:
+        return tag("path", d=f"M{at(x)} {at(y - 8)}l7 12h-14z", class_="up")
+    return tag("circle", cx=at(x), cy=at(y), r=6)
 
 
 def frontier(spots: Sequence[Spot]) -> list[Spot]:

@@ -78,10 +78,10 @@ def slug(name: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number with that many decimals and a true minus sign.
+    """A number with that many decimals, commas between thousands, and a true minus sign.
 
-    >>> number(-0.12345), number(12, 0), number(-0.0001)
-    ('\u22120.123', '12', '0.000')
+    >>> number(-0.12345), number(1234, 0), number(-0.0001)
+    ('\u22120.123', '1,234', '0.000')
     """
-    shown = f"{value:.{digits}f}"
+    shown = f"{value:,.{digits}f}"
     return shown.lstrip("-") if not shown.strip("-0.") else shown.replace("-", "\u2212")

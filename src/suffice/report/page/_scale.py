@@ -27,8 +27,10 @@ class Scale(NamedTuple):
         return self.start + share * (self.end - self.start)
 
 
-def scale(values: Iterable[float], start: float, end: float, log: bool = False, snug: bool = False) -> Scale:
-    """The scale that holds the values; `snug` ends at them, otherwise at the next ticks.
+def scale(
+    values: Iterable[float], start: float, end: float, log: bool = False, snug: bool = False, least: int = 0
+) -> Scale:
+    """The scale that holds the values; `snug` ends at them, with at least so many ticks, otherwise at the next ticks.
 
     >>> scale([0.12, 0.38], 0, 100).ticks
     (0.1, 0.2, 0.3, 0.4)
@@ -41,7 +43,11 @@ def scale(values: Iterable[float], start: float, end: float, log: bool = False, 
         low, high = (low / 2, high * 2) if log else (low - 0.5 * abs(low or 1), high + 0.5 * abs(high or 1))
     ticks = _decades(low, high) if log else _round(low, high)
     if snug:
-        return Scale(low, high, start, end, tuple(tick for tick in ticks if low <= tick <= high), log)
+        inner = tuple(tick for tick in ticks if low <= tick <= high)
+        for wanted in range(5, 4 * least) if not log else ():
+            if len(inner) < least:
+                inner = tuple(tick for tick in _round(low, high, wanted) if low <= tick <= high)
+        return Scale(low, high, start, end, inner, log)
     return Scale(min(low, ticks[0]), max(high, ticks[-1]), start, end, ticks, log)
 
 
