@@ -187,7 +187,7 @@ def test_labels_keep_their_kind(files, call):
         y = pa.array([labels[label == "yes"] for label in table["back"].to_pylist()])
         pq.write_table(table.set_column(3, "back", y), "t.parquet")
         call("fit", "t.parquet", "--target", "back", "--model", "nb", "--out", "m.suffice", "--force")
-        call("predict", "m.suffice", "t.parquet", "--out", "out.parquet")
+        call("predict", "m.suffice", "t.parquet", "--out", "out.parquet", "--force")
         assert str(pq.read_table("out.parquet")["prediction"].type) == kind
         pcsv.write_csv(table.set_column(3, "back", y), "t.csv")
         call("evaluate", "m.suffice", "t.csv")

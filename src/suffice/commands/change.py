@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import rows_for
 from suffice.commands._say import counted, note, note_stale, noting, say, working
 from suffice.commands._store import keep, load
@@ -73,11 +74,13 @@ def command(change: Change) -> Callable[..., None]:
         model: options.ModelFile,
         table: options.TableFile,
         out: options.Instead = None,
+        force: options.Force = False,
         target: options.Target = None,
         na: options.Na = None,
         decimal: options.Decimal = None,
         separator: options.Separator = None,
     ) -> None:
+        check_output("--out", out, (table,), force, place=model)
         _make(change, model, table, out, target, Reading(tuple(na or ()), decimal, separator))
 
     run.__name__, run.__doc__ = change.name, change.help

@@ -15,10 +15,10 @@ from suffice._vector import Array
 from suffice.commands import _options as options
 from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import labels_of, rows_for
 from suffice.commands._say import counted, grid, note, noting, say, show, working
 from suffice.commands._store import About, Stored, keep, load
-from suffice.report.console import check_writable
 from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, labelled, listed, read
 
 EXAMPLES = (
@@ -54,7 +54,7 @@ def fit(
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
     better than always saying the most frequent class.
     """
-    new_file(out, force)
+    check_output("--out", out, (table, like), force)
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
     with noting() as caught:
         if like is not None:
@@ -69,13 +69,6 @@ def fit(
     say(f"model: {out}")
     if any(issubclass(one.category, PoorFitWarning) for one in caught):
         raise typer.Exit(1)
-
-
-def new_file(out: Path, force: bool) -> None:
-    """Refuse to replace a model, which may be the only copy of its sums."""
-    check_writable(out)
-    if out.exists() and not force:
-        raise TableError(f"there is a file {out} already: choose another --out, or say --force to replace it")
 
 
 def _labelled(path: str, target: str | None, how: Reading) -> tuple[Sheet, str]:

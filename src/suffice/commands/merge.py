@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.commands._say import counted, note_stale, noting, say, working
 from suffice.commands._store import Stored, keep, load
-from suffice.commands.fit import new_file
 from suffice.tables import TableError
 
 EXAMPLES = (
@@ -33,7 +33,7 @@ def merge(
     """
     if len(models) < 2:
         raise TableError("merge takes two models or more")
-    new_file(out, force)
+    check_output("--out", out, models, force)
     paths = list(dict.fromkeys(path.resolve() for path in models))
     if len(paths) < len(models):
         raise TableError("a model is given twice: its rows would count twice")
