@@ -10,9 +10,10 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from suffice._notice import PoorFitWarning
+from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._vector import Array
 from suffice.commands import _options as options
+from suffice.commands._chance import clear
 from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
 from suffice.commands._outputs import check_output
@@ -52,7 +53,7 @@ def fit(
     Numbers, dates, text and missing values are taken as they are. The default model, tabular, suits most tables;
     additive and nb can be read. With auto, all that suit the table are compared by cross-validation, and the one of
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
-    better than always saying the most frequent class.
+    better than chance: with auto by the folds, else by the training rows alone.
     """
     check_output("--out", out, (table, like), force)
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
@@ -138,7 +139,20 @@ def _chosen(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, max_ti
         note([f"no model could be compared, so that tabular is taken ({why})"])
         return "tabular"
     _show(choice)
+    _judge(choice)
     return choice.best
+
+
+def _judge(choice: Choice) -> None:
+    """A warning if the best model is not clearly better than chance, by the folds."""
+    best, gain = choice.trials[0], choice.trials[0].against_chance(choice.folds)
+    if clear(gain).any():
+        return
+    mean, (loss, error) = best.mean(choice.folds), gain.mean(axis=0)
+    numbers = f"log loss {mean.log_loss:.4f} and {mean.error:.1%} of the rows wrong"
+    chance = f"chance has {mean.log_loss + loss:.4f} and {mean.error + error:.1%}"
+    said = f"no model does clearly better than chance on rows that it has not learned: the best has {numbers}, {chance}"
+    emit([Notice(said, PoorFitWarning)])
 
 
 def _show(choice: Choice) -> None:
