@@ -206,6 +206,39 @@ def test_what_was_saved_in_python(files, call):
     assert "whose columns have no names" in call("predict", "array.suffice", "new.csv", code=2)
 
 
+def test_ways_of_writing_are_kept_with_the_model(files, call):
+    """Rows with dates and numbers of which a few do not say how they are written."""
+    plain = shop(80)
+    yes = [label == "yes" for label in plain["back"].to_pylist()]
+    days = [(1 + i % 28, 1 + i % 12, 2020 + 3 * y) for i, y in enumerate(yes)]
+    money = [1000 + i + 500 * y for i, y in enumerate(yes)]
+    ours = {"day": [f"{d:02}/{m:02}/{y}" for d, m, y in days], "money": [f"{v:,}.50" for v in money]}
+    iso = {"day": [f"{y}-{m:02}-{d:02}" for d, m, y in days], "money": [f"{v}.50" for v in money]}
+    for name, more in (("ours", ours), ("iso", iso)):
+        table = plain.append_column("day", pa.array(more["day"])).append_column("money", pa.array(more["money"]))
+        pcsv.write_csv(table, f"{name}.csv")
+        pcsv.write_csv(table.slice(0, 2), f"{name}_few.csv")
+    said = call("fit", "ours.csv", "--target", "back", "--out", "ours.suffice")
+    assert "'day' is read as dates (dd/mm/yyyy)" in said
+    assert "'money' is read as numbers (1,234.5)" in said
+    call("fit", "iso.csv", "--target", "back", "--out", "iso.suffice")
+    seen = call("inspect", "ours.suffice")
+    assert "day dates (dd/mm/yyyy)" in seen
+    expected = call("predict", "iso.suffice", "iso_few.csv", "--proba")
+    assert call("predict", "ours.suffice", "ours_few.csv", "--proba") == expected
+    assert call("predict", "ours.suffice", "iso_few.csv", "--proba") == expected
+    call("update", "ours.suffice", "ours_few.csv")
+
+
+def test_labels_stay_as_they_are_written(files, call):
+    table = shop(60)
+    y = pa.array(["31.12.2024" if label == "yes" else "01.12.2024" for label in table["back"].to_pylist()])
+    pcsv.write_csv(table.set_column(3, "back", y), "t.csv")
+    call("fit", "t.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
+    assert suffice.load("m.suffice").classes_.tolist() == ["01.12.2024", "31.12.2024"]
+    call("evaluate", "m.suffice", "t.csv")
+
+
 def test_categorical_columns_are_known_when_predicting(files, call):
     code = pa.array([f"0{i % 3}" for i in range(100)])
     pcsv.write_csv(shop(100, code=code), "t.csv")

@@ -77,6 +77,8 @@ def _labelled(path: str, target: str | None, how: Reading) -> tuple[Sheet, str]:
         raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
     sheet = read(path, how)
     target = check_target(sheet, target)
+    if target in sheet.written:  # labels stay as they are written
+        sheet = read(path, replace(how, categorical=(*how.categorical, target)))
     return classes(labelled(sheet, target), target), target
 
 
@@ -92,7 +94,9 @@ def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, max_time
     estimator = MODELS[name].make(columns, seed)
     _learn(estimator, sheet.table.drop_columns([target]), y)
     ignored = [*how.drop, *(column for column in there if column not in sheet.table.column_names)]
-    about = About(target, kinds_of(sheet, target), ignored, list(how.na), how.decimal, name)
+    kinds = kinds_of(sheet, target)
+    written = {column: way for column, way in sheet.written.items() if column in kinds}
+    about = About(target, kinds, ignored, list(how.na), how.decimal, name, written)
     return _described(Stored(estimator, about), sheet.path, len(y))
 
 
