@@ -296,6 +296,35 @@ def test_models_that_do_not_add_up(model, call):
     assert not (model.parent / "x.suffice").exists()
 
 
+@pytest.mark.parametrize("kind", ["nb", "nb-calibrated", "gaussian-nb", "lda", "additive", "tabular"])
+def test_a_copy_is_merged_only_by_force(files, call, kind):
+    call("fit", "a.csv", "--target", "back", "--model", kind, "--out", "m.suffice")
+    call("fit", "b.csv", "--like", "m.suffice", "--out", "b.suffice")
+    noted = load_noted("m.suffice")
+    other = {**noted.notes["command"], "history": ["saved anew"]}
+    suffice.save(noted.model, "copy.suffice", notes={"command": other})
+    words = ("merge", "m.suffice", "b.suffice", "copy.suffice", "--out", "x.suffice")
+    assert "m.suffice and copy.suffice are the same model twice: their sums are equal" in call(*words, code=2)
+    assert not (files / "x.suffice").exists()
+    call(*words, "--force")
+    assert "rows 460" in call("inspect", "x.suffice")
+    call("merge", "m.suffice", "b.suffice", "--out", "y.suffice")
+
+
+def test_a_table_that_is_learned_twice_is_noted(model, call):
+    said = "if these are the same rows, they count twice now"
+    assert f"the model has learned a.csv before (fit on a.csv: 160 rows): {said}" in call(
+        "update", "m.suffice", "a.csv", "--out", "twice.suffice"
+    )
+    assert said not in call("update", "m.suffice", "b.csv")
+    call("recalibrate", "m.suffice", "both.csv", "--out", "r.suffice", code=2)
+    call("fit", "new.csv", "--like", "m.suffice", "--out", "n.suffice")
+    call("merge", "m.suffice", "n.suffice", "--out", "merged.suffice")
+    assert said in call("update", "merged.suffice", "b.csv", "--out", "x.suffice")
+    call("forget", "m.suffice", "b.csv")
+    assert said not in call("update", "m.suffice", "b.csv")
+
+
 def test_rows_that_were_never_learned_are_not_forgotten(model, call):
     before = model.read_bytes()
     pcsv.write_csv(shop(10, 3).set_column(1, "town", pa.array(["Atlantis"] * 10)), "never.csv")

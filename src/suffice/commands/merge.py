@@ -12,6 +12,7 @@ from suffice.commands import _options as options
 from suffice.commands._outputs import check_output
 from suffice.commands._say import counted, note_stale, noting, say, working
 from suffice.commands._store import Stored, keep, load
+from suffice.files import digest
 from suffice.tables import TableError
 
 EXAMPLES = (
@@ -29,7 +30,8 @@ def merge(
     """Make one model of several, as if it had learned all their rows.
 
     They must be of one kind with the same settings and columns. A tabular or additive model has trees or pairs of its
-    own: fit the others with --like the first, so that they share them.
+    own: fit the others with --like the first, so that they share them. Two models with the same sums, as of a file and
+    its copy, are refused unless --force is given.
     """
     if len(models) < 2:
         raise TableError("merge takes two models or more")
@@ -38,7 +40,9 @@ def merge(
     if len(paths) < len(models):
         raise TableError("a model is given twice: its rows would count twice")
     with noting(), working(f"merging {counted(len(models), 'model')}"):
-        first, *others = [load(path) for path in models]
+        first, *others = all_models = [load(path) for path in models]
+        if not force:
+            _check_different(models, all_models)
         both = first
         for path, other in zip(models[1:], others, strict=True):
             both = _merged(both, other, f"{models[0]} and {path}")
@@ -47,6 +51,18 @@ def merge(
     keep(replace(both, about=replace(both.about, history=history)), out)
     say(f"{type(both.model).__name__} of {counted(int(both.model.class_count_.sum()), 'row')}")
     say(f"model: {out}")
+
+
+def _check_different(paths: list[Path], models: list[Stored]) -> None:
+    """TableError if two models have the same sums, as a file and its copy have."""
+    known: dict[str, Path] = {}
+    for path, stored in zip(paths, models, strict=True):
+        twin = known.setdefault(digest(getattr(stored.model, "statistics_", stored.model)), path)
+        if twin != path:
+            raise TableError(
+                f"{twin} and {path} are the same model twice: their sums are equal, and all rows would count twice. "
+                "Say --force if they are of different rows"
+            )
 
 
 def _merged(a: Stored, b: Stored, who: str) -> Stored:
