@@ -290,7 +290,8 @@ def test_models_that_do_not_add_up(model, call):
     ):
         assert why in call("merge", "m.suffice", f"{other}.suffice", "-o", "x.suffice", code=2)
     said = call("merge", "t.suffice", "u.suffice", "-o", "x.suffice", code=2)
-    assert "A model fitted with --like the other can" in said
+    assert "`suffice fit TABLE --like t.suffice --out u.suffice --force`" in said
+    assert "encoder" not in said
     assert "its rows would count twice" in call("merge", "m.suffice", "./m.suffice", "-o", "x.suffice", code=2)
     assert "merge takes two models or more" in call("merge", "m.suffice", "-o", "x.suffice", code=2)
     assert not (model.parent / "x.suffice").exists()
@@ -342,6 +343,24 @@ def test_no_explanation_where_there_is_none(model, call, monkeypatch):
 
 def _lacking(self):
     raise AttributeError("contributions")
+
+
+def test_columns_by_commas(files, call):
+    table = shop(60, id=pa.array(range(60)), **{"a,b": pa.array(["x", "y"] * 30)})
+    pcsv.write_csv(table, "t.csv")
+    words = ("fit", "t.csv", "--target", "back", "--model", "nb", "--force", "--out", "m.suffice")
+    call(*words, "--drop", "id, age", "--drop", '"a,b"', "--categorical", "town,visits")
+    said = call("inspect", "m.suffice")
+    assert "left out id, age, a,b" in said
+    assert "visits text" in said
+    assert "there is no column 'idd'. Did you mean 'id'?" in call(*words, "--drop", "age,idd", code=2)
+
+
+def test_the_last_of_many_columns_is_named(tmp_path, call):
+    for n, shown in ((29, ", c28, y"), (31, ", c28, ..., y (32 in all)")):
+        names = [*(f"c{j}" for j in range(n)), "y"]
+        (tmp_path / "t.csv").write_text("\n".join([",".join(names), ",".join("1" * len(names))]))
+        assert call("fit", "t.csv", "--out", "m.suffice", code=2).endswith(shown)
 
 
 def test_a_fault_of_ours_is_a_sentence(model, call, monkeypatch):

@@ -173,7 +173,7 @@ def test_auto_without_time_says_what_was_not_tried(files, call):
 
 def test_models_of_numbers_leave_text_out(files, call):
     said = call("fit", "a.csv", "--target", "back", "--model", "lda", "--out", "m.suffice")
-    assert "this model takes numbers only, so that 'town' are left out" in said
+    assert "this model takes numbers only, so that 'town' is left out" in said
     X, y = rows(files / "a.csv")
     model = suffice.LinearDiscriminantAnalysis().fit(X.drop_columns(["town"]), y)
     call("predict", "m.suffice", "new.csv", "--proba", "--out", "out.parquet")

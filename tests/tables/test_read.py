@@ -182,7 +182,7 @@ def test_values_that_are_not_written_as_they_were_learned(tmp_path):
 
 def test_a_number_that_is_none_is_noticed(tmp_path):
     text = "a,b\n" + "".join(f"{i},{i}\n" for i in range(20)) + '"unknown\n",1\n7,2\nunknown,3\n'
-    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is no number, as 1 others; if that means that it is"
+    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is no number, as 1 other; if that means that it is"
     assert notes(tmp_path, text)[0].startswith(said)
     assert not notes(tmp_path, text, Reading(na=("unknown",)))[1:]
     assert sheet(tmp_path, text, Reading(na=("unknown",))).table["a"].null_count == 2

@@ -78,12 +78,3 @@ def note_stale(model: Any) -> None:
         stale = getattr(model, "stale_", False)
     if stale:
         note(["rows have come or gone since it was calibrated: `suffice recalibrate` does that anew"])
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "row"), counted(48842, "row")
-    ('1 row', '48,842 rows')
-    """
-    return f"{n:,} {what}" + "s" * (n != 1)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from suffice.commands import _options as options
 from suffice.commands._outputs import check_output
 from suffice.commands._rows import rows_for
-from suffice.commands._say import counted, note, note_stale, noting, say, working
+from suffice.commands._say import note, note_stale, noting, say, working
 from suffice.commands._store import keep, load
 from suffice.report.console import check_writable
-from suffice.tables import Reading, TableError
+from suffice.tables import Reading, TableError, counted
 
 
 class Change(NamedTuple):

@@ -12,10 +12,10 @@ from suffice._vector import Array
 from suffice.commands import _options as options
 from suffice.commands._chance import gains, worse
 from suffice.commands._rows import rows_for
-from suffice.commands._say import counted, grid, note, noting, say, show, working
+from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import load
 from suffice.report.measures import of_probabilities
-from suffice.tables import Reading
+from suffice.tables import Reading, counted
 
 WIDE = 8  # classes up to which the confusion matrix is shown
 NAMES = {

@@ -18,9 +18,9 @@ from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
 from suffice.commands._outputs import check_output
 from suffice.commands._rows import labels_of, rows_for
-from suffice.commands._say import counted, grid, note, noting, say, show, working
+from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import About, Stored, keep, load
-from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, labelled, listed, read
+from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, counted, labelled, listed, read
 
 EXAMPLES = (
     "suffice fit train.csv --target label --out m.suffice",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.commands import _options as options
-from suffice.commands._say import counted, grid, noting, say, show
+from suffice.commands._say import grid, noting, say, show
 from suffice.commands._store import Stored, load
-from suffice.tables import PLURAL, WAYS
+from suffice.tables import PLURAL, WAYS, counted
 
 CLASSES = 20  # that are listed
 

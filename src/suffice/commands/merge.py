@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,10 @@ import typer
 
 from suffice.commands import _options as options
 from suffice.commands._outputs import check_output
-from suffice.commands._say import counted, note_stale, noting, say, working
+from suffice.commands._say import note_stale, noting, say, working
 from suffice.commands._store import Stored, keep, load
 from suffice.files import digest
-from suffice.tables import TableError
+from suffice.tables import TableError, counted
 
 EXAMPLES = (
     "suffice fit south.csv --target label -o south.suffice",
@@ -45,7 +46,7 @@ def merge(
             _check_different(models, all_models)
         both = first
         for path, other in zip(models[1:], others, strict=True):
-            both = _merged(both, other, f"{models[0]} and {path}")
+            both = _merged(both, other, models[0], path)
     note_stale(both.model)  # which takes parameters from the sums, so that they are saved
     history = [f"merged ({'; '.join(one.about.history) or 'saved in Python'})" for one in (first, *others)]
     keep(replace(both, about=replace(both.about, history=history)), out)
@@ -65,15 +66,18 @@ def _check_different(paths: list[Path], models: list[Stored]) -> None:
             )
 
 
-def _merged(a: Stored, b: Stored, who: str) -> Stored:
+def _merged(a: Stored, b: Stored, first: Path, second: Path) -> Stored:
     """What both have learned; TableError if they do not fit."""
+    who = f"{first} and {second}"
+    advice = f"Fit the second like the first: `suffice fit TABLE --like {first} --out {second} --force`"
     if (a.about.target or b.about.target) != (b.about.target or a.about.target):
         raise TableError(f"{who} have different targets: {a.about.target!r} and {b.about.target!r}")
     if list(a.about.columns) != list(b.about.columns):
         differ = sorted(set(a.about.columns) ^ set(b.about.columns))
         what = f"only one has {differ[:5]}" if differ else "they stand in another order"
-        raise TableError(f"{who} have different columns: {what}. Fit the second with --like the first")
+        raise TableError(f"{who} have different columns: {what}. {advice}")
     try:
         return replace(a, model=a.model + b.model)
     except (ValueError, TypeError) as error:
-        raise TableError(f"{who} cannot be merged: {error}. A model fitted with --like the other can") from error
+        why = re.sub(r":[^:]*encoder=.*", "", str(error))  # which is advice for Python
+        raise TableError(f"{who} cannot be merged: {why}. {advice}") from error

@@ -15,9 +15,9 @@ from suffice._vector import Array
 from suffice.commands import _options as options
 from suffice.commands._outputs import check_output
 from suffice.commands._rows import Rows, rows_for
-from suffice.commands._say import counted, note, note_stale, noting, working
+from suffice.commands._say import note, note_stale, noting, working
 from suffice.commands._store import load
-from suffice.tables import Reading, TableError, check_columns, check_suffix, write, write_text
+from suffice.tables import Reading, TableError, check_columns, check_suffix, counted, write, write_text
 
 REASONS = 3  # contributions that are shown
 BECAUSE = "because"

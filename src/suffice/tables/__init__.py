@@ -1,6 +1,6 @@
 """Tables as files: CSV, TSV, Parquet and Arrow, with a sentence for everything that had to be decided."""
 
-from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, listed, nearest
+from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, counted, listed, nearest
 from suffice.tables._read import read
 from suffice.tables._target import check_target, classes, labelled, useful
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, TYPES, kind_of
@@ -23,6 +23,7 @@ __all__ = [
     "check_suffix",
     "check_target",
     "classes",
+    "counted",
     "kind_of",
     "labelled",
     "listed",

@@ -82,10 +82,25 @@ def nearest(name: str, names: Iterable[object]) -> str:
     return f" Did you mean {lower[near[0]]!r}?" if near else ""
 
 
-def listed(names: Iterable[object], most: int = 12) -> str:
-    """Names with commas, of many only the first."""
+def listed(names: Iterable[object], most: int = 30) -> str:
+    """Names with commas; of many only the first, and the last, which often is that of the classes.
+
+    >>> listed(range(1, 9), 4)
+    '1, 2, 3, ..., 8 (8 in all)'
+    """
     words = [str(name) for name in names]
-    return ", ".join(words[:most]) + (f", ... ({len(words)} in all)" if len(words) > most else "")
+    if len(words) <= most:
+        return ", ".join(words)
+    return f"{', '.join(words[: most - 1])}, ..., {words[-1]} ({len(words)} in all)"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "row"), counted(48842, "row")
+    ('1 row', '48,842 rows')
+    """
+    return f"{n:,} {what}" + "s" * (n != 1)
 
 
 def check_columns(table: pa.Table, names: Iterable[str]) -> None:

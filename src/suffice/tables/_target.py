@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Sheet, TableError, check_columns, listed
+from suffice.tables._base import Sheet, TableError, check_columns, counted, listed
 from suffice.tables._values import BOOLEAN, NUMBER, TEXT, kind_of
 
 MAX_CLASSES = 100
@@ -38,7 +38,8 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
     known = pc.invert(pc.is_null(labels, nan_is_null=True))
     lost = table.num_rows - int(np.sum(known.to_numpy()))
     if lost:
-        notes.append(f"{lost} rows have no {target!r} and are left out")
+        have, are = ("has", "is") if lost == 1 else ("have", "are")
+        notes.append(f"{counted(lost, 'row')} {have} no {target!r} and {are} left out")
         table = table.filter(known)
     if not table.num_rows:
         raise TableError(f"no row has a value in {target!r}")

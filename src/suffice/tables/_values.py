@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Reading, TableError
+from suffice.tables._base import Reading, TableError, counted
 from suffice.tables._ways import WAYS, cast, looks_like, ways_of, written
 
 NUMBER, TEXT, BOOLEAN, MOMENT, TIME, SPAN, NOTHING = "number", "text", "boolean", "moment", "time", "span", "nothing"
@@ -84,8 +84,9 @@ def found(name: str, column: pa.ChunkedArray, how: Reading, typed: bool, where: 
     if pa.types.is_floating(column.type):
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
         if infinite:
+            are, count = ("is", "counts") if infinite == 1 else ("are", "count")
             column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
-            return Found(column, (f"{infinite} values of {name!r} are infinite, and count as missing",))
+            return Found(column, (f"{counted(infinite, 'value')} of {name!r} {are} infinite, and {count} as missing",))
     return Found(column)
 
 
@@ -152,7 +153,7 @@ def _nearly(name: str, column: pa.ChunkedArray, where: Where) -> tuple[str, ...]
     if not known or not len(strange) or len(strange) > (1 - NEARLY) * known:
         return ()
     value = column[int(strange[0])].as_py()
-    others = f", as {len(strange) - 1} others" * (len(strange) > 1)
+    others = f", as {counted(len(strange) - 1, 'other')}" * (len(strange) > 1)
     advice = f"if that means that it is missing, say --na {value!r}"
     return (f"{where(int(strange[0]))}: {name!r} is read as text, as {value!r} is no number{others}; {advice}",)
 
