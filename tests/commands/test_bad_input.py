@@ -8,22 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pcsv
 import pytest
-from sklearn.metrics import log_loss
 
 import suffice
 from suffice.cli import app
-from suffice.commands._chance import gains, worse
 from suffice.commands._choose import choose
 from suffice.files import load_noted
 
 from .conftest import shop
-
-
-@pytest.fixture
-def model(files, call):
-    """A model of the first half."""
-    call("fit", "a.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
-    return files / "m.suffice"
 
 
 @pytest.mark.parametrize(
@@ -127,37 +118,6 @@ def test_a_model_that_is_no_better_than_chance_is_written_and_said_to_be_so(tmp_
     assert (tmp_path / "m.suffice").exists()
 
 
-def noise(n, seed):
-    """Columns that say nothing about the label."""
-    rng = np.random.default_rng(seed)
-    columns = {"x": rng.normal(size=n), "z": rng.normal(size=n), "town": rng.choice(list("uvw"), n).tolist()}
-    return pa.table({**columns, "y": np.where(rng.random(n) < 0.5, "yes", "no").tolist()})
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_noise_is_no_better_than_chance(tmp_path, call, seed):
-    pcsv.write_csv(noise(200, seed), tmp_path / "t.csv")
-    pcsv.write_csv(noise(2000, seed + 100), tmp_path / "new.csv")
-    words = ("fit", "t.csv", "--target", "y", "--out", "m.suffice", "--model")
-    said = call(*words, "auto", "--max-time", 0, code=1)
-    assert "no model does clearly better than chance on rows that it has not learned: the best has log loss" in said
-    call(*words, "qda", "--force")
-    assert "the model is no better than chance on 2,000 rows of new.csv" in call(
-        "evaluate", "m.suffice", "new.csv", code=1
-    )
-
-
-def test_an_overconfident_model_that_is_right_is_better_than_chance():
-    classes, truth = np.array(["a", "b"]), np.array(["a", "b"] * 50)
-    p = np.where((truth == "a")[:, None], [1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9])
-    p[:10] = p[:10, ::-1]  # all but certain, and wrong: the log loss is far above that of chance
-    gain = gains(p, classes, truth, np.array([0.5, 0.5]))
-    np.testing.assert_allclose(gain.mean(axis=0), [np.log(2) - log_loss(truth, p), 0.4], rtol=1e-6)
-    assert gain.mean(axis=0)[0] < 0
-    assert not worse(gain)
-    assert worse(gain[:10])
-
-
 def test_separators_and_decimal_commas_of_new_rows_are_noticed(model, call):
     plain = call("predict", "m.suffice", "new.csv")
     text = (model.parent / "new.csv").read_text().replace('"', "").replace(",", ";").replace(".", ",")
@@ -204,66 +164,6 @@ def test_a_model_is_not_replaced_by_accident(model, call):
     assert model.read_bytes() == before
     call(*words, "--force")
     assert model.read_bytes() != before
-
-
-COMPARE = ("compare", "a.csv", "--target", "back", "--methods", "LDA", "--folds", 2)
-
-
-@pytest.mark.parametrize(
-    ("words", "output"),
-    [
-        (("predict", "m.suffice", "new.csv", "--out"), "new.csv"),
-        (("update", "m.suffice", "b.csv", "--out"), "b.csv"),
-        (("forget", "m.suffice", "a.csv", "--out"), "a.csv"),
-        (("recalibrate", "m.suffice", "a.csv", "--out"), "a.csv"),
-        (("fit", "a.csv", "--target", "back", "--out"), "a.csv"),
-        (("fit", "b.csv", "--like", "m.suffice", "--out"), "m.suffice"),
-        (("merge", "m.suffice", "other.suffice", "--out"), "m.suffice"),
-        (("explain", "m.suffice", "--rows", "new.csv", "--page"), "new.csv"),
-        ((*COMPARE, "--csv"), "a.csv"),
-        ((*COMPARE, "--report"), "a.csv"),
-    ],
-    ids=lambda v: None if isinstance(v, str) else f"{v[0]} {v[-1]}",
-)
-def test_what_is_read_is_never_replaced(model, call, words, output):
-    link = model.parent / "link"
-    link.symlink_to(output)
-    before = (model.parent / output).read_bytes()
-    for name in (output, f"./{output}", "link"):
-        said = f"{Path(name)} is read by this command and would be replaced: choose another {words[-1]}"
-        assert said in call(*words, name, "--force", code=2)
-    assert (model.parent / output).read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("predict", "m.suffice", "new.csv", "--out"),
-        ("update", "m.suffice", "b.csv", "--out"),
-        ("forget", "m.suffice", "few.csv", "--out"),
-        ("explain", "m.suffice", "--page"),
-        (*COMPARE, "--csv"),
-        (*COMPARE, "--report"),
-    ],
-    ids=lambda v: f"{v[0]} {v[-1]}",
-)
-def test_another_file_is_replaced_only_by_force(model, call, words):
-    pcsv.write_csv(shop(300).slice(0, 9), "few.csv")
-    other = model.parent / "both.csv"
-    before = other.read_bytes()
-    said = call(*words, "both.csv", code=2)
-    assert f"there is a file both.csv already: choose another {words[-1]}, or say --force to replace it" in said
-    assert other.read_bytes() == before
-    call(*words, "both.csv", "--force")
-    assert other.read_bytes() != before
-
-
-def test_a_model_in_its_own_place_and_a_page_are_replaced(model, call):
-    call("update", "m.suffice", "b.csv", "--out", "./m.suffice")
-    assert "rows 300" in call("inspect", "m.suffice")
-    for _ in range(2):
-        call(*COMPARE, "--report", "page.html")
-    assert "cannot be both the --report and the --csv" in call(*COMPARE, "--report", "x", "--csv", "./x", code=2)
 
 
 def test_predictions_do_not_replace_what_they_come_from(model, call):
