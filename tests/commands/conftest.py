@@ -49,3 +49,10 @@ def files(tmp_path, monkeypatch):
     for name, table in {"a": whole.slice(0, 160), "b": whole.slice(160), "both": whole, "new": shop(40, 1)}.items():
         pcsv.write_csv(table, tmp_path / f"{name}.csv")
     return tmp_path
+
+
+@pytest.fixture
+def model(files, call):
+    """A model of the first half."""
+    call("fit", "a.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
+    return files / "m.suffice"

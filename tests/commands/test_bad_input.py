@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pcsv
 import pytest
@@ -14,13 +15,6 @@ from suffice.commands._choose import choose
 from suffice.files import load_noted
 
 from .conftest import shop
-
-
-@pytest.fixture
-def model(files, call):
-    """A model of the first half."""
-    call("fit", "a.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
-    return files / "m.suffice"
 
 
 @pytest.mark.parametrize(
@@ -167,14 +161,15 @@ def test_a_model_is_not_replaced_by_accident(model, call):
     before = model.read_bytes()
     words = ("fit", "b.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
     assert "there is a file m.suffice already: choose another --out, or say --force" in call(*words, code=2)
-    assert "there is a file m.suffice already" in call("merge", "m.suffice", "m.suffice", "-o", "m.suffice", code=2)
     assert model.read_bytes() == before
     call(*words, "--force")
     assert model.read_bytes() != before
 
 
 def test_predictions_do_not_replace_what_they_come_from(model, call):
-    assert "would be replaced" in call("predict", "m.suffice", "new.csv", "--out", "./new.csv", code=2)
+    assert "new.csv is read by this command and would be replaced" in call(
+        "predict", "m.suffice", "new.csv", "--out", "./new.csv", code=2
+    )
     assert "must end in .csv, .tsv, .parquet" in call("predict", "m.suffice", "new.csv", "--out", "out.xlsx", code=2)
     assert "there is no column 'id'" in call("predict", "m.suffice", "new.csv", "--keep", "id", code=2)
     assert "cannot be written" in call("predict", "m.suffice", "new.csv", "--out", "/proc/none/out.csv", code=2)
@@ -195,10 +190,40 @@ def test_models_that_do_not_add_up(model, call):
     ):
         assert why in call("merge", "m.suffice", f"{other}.suffice", "-o", "x.suffice", code=2)
     said = call("merge", "t.suffice", "u.suffice", "-o", "x.suffice", code=2)
-    assert "A model fitted with --like the other can" in said
+    assert "`suffice fit TABLE --like t.suffice --out u.suffice --force`" in said
+    assert "encoder" not in said
     assert "its rows would count twice" in call("merge", "m.suffice", "./m.suffice", "-o", "x.suffice", code=2)
     assert "merge takes two models or more" in call("merge", "m.suffice", "-o", "x.suffice", code=2)
     assert not (model.parent / "x.suffice").exists()
+
+
+@pytest.mark.parametrize("kind", ["nb", "nb-calibrated", "gaussian-nb", "lda", "additive", "tabular"])
+def test_a_copy_is_merged_only_by_force(files, call, kind):
+    call("fit", "a.csv", "--target", "back", "--model", kind, "--out", "m.suffice")
+    call("fit", "b.csv", "--like", "m.suffice", "--out", "b.suffice")
+    noted = load_noted("m.suffice")
+    other = {**noted.notes["command"], "history": ["saved anew"]}
+    suffice.save(noted.model, "copy.suffice", notes={"command": other})
+    words = ("merge", "m.suffice", "b.suffice", "copy.suffice", "--out", "x.suffice")
+    assert "m.suffice and copy.suffice are the same model twice: their sums are equal" in call(*words, code=2)
+    assert not (files / "x.suffice").exists()
+    call(*words, "--force")
+    assert "rows 460" in call("inspect", "x.suffice")
+    call("merge", "m.suffice", "b.suffice", "--out", "y.suffice")
+
+
+def test_a_table_that_is_learned_twice_is_noted(model, call):
+    said = "if these are the same rows, they count twice now"
+    assert f"the model has learned a.csv before (fit on a.csv: 160 rows): {said}" in call(
+        "update", "m.suffice", "a.csv", "--out", "twice.suffice"
+    )
+    assert said not in call("update", "m.suffice", "b.csv")
+    call("recalibrate", "m.suffice", "both.csv", "--out", "r.suffice", code=2)
+    call("fit", "new.csv", "--like", "m.suffice", "--out", "n.suffice")
+    call("merge", "m.suffice", "n.suffice", "--out", "merged.suffice")
+    assert said in call("update", "merged.suffice", "b.csv", "--out", "x.suffice")
+    call("forget", "m.suffice", "b.csv")
+    assert said not in call("update", "m.suffice", "b.csv")
 
 
 def test_rows_that_were_never_learned_are_not_forgotten(model, call):
@@ -218,6 +243,24 @@ def test_no_explanation_where_there_is_none(model, call, monkeypatch):
 
 def _lacking(self):
     raise AttributeError("contributions")
+
+
+def test_columns_by_commas(files, call):
+    table = shop(60, id=pa.array(range(60)), **{"a,b": pa.array(["x", "y"] * 30)})
+    pcsv.write_csv(table, "t.csv")
+    words = ("fit", "t.csv", "--target", "back", "--model", "nb", "--force", "--out", "m.suffice")
+    call(*words, "--drop", "id, age", "--drop", '"a,b"', "--categorical", "town,visits")
+    said = call("inspect", "m.suffice")
+    assert "left out id, age, a,b" in said
+    assert "visits text" in said
+    assert "there is no column 'idd'. Did you mean 'id'?" in call(*words, "--drop", "age,idd", code=2)
+
+
+def test_the_last_of_many_columns_is_named(tmp_path, call):
+    for n, shown in ((29, ", c28, y"), (31, ", c28, ..., y (32 in all)")):
+        names = [*(f"c{j}" for j in range(n)), "y"]
+        (tmp_path / "t.csv").write_text("\n".join([",".join(names), ",".join("1" * len(names))]))
+        assert call("fit", "t.csv", "--out", "m.suffice", code=2).endswith(shown)
 
 
 def test_a_fault_of_ours_is_a_sentence(model, call, monkeypatch):
@@ -246,8 +289,6 @@ def test_help_has_examples(call, command):
 
 
 def test_classes_of_one_row_are_no_part_of_a_choice():
-    import numpy as np
-
     table = shop(30)
     y = np.array(["yes", "no"] * 14 + ["once", "never"])
     found = choose(table.drop_columns(["back"]), y, {}, 0, 0.0, lambda _: None)

@@ -173,7 +173,7 @@ def test_auto_without_time_says_what_was_not_tried(files, call):
 
 def test_models_of_numbers_leave_text_out(files, call):
     said = call("fit", "a.csv", "--target", "back", "--model", "lda", "--out", "m.suffice")
-    assert "this model takes numbers only, so that 'town' are left out" in said
+    assert "this model takes numbers only, so that 'town' is left out" in said
     X, y = rows(files / "a.csv")
     model = suffice.LinearDiscriminantAnalysis().fit(X.drop_columns(["town"]), y)
     call("predict", "m.suffice", "new.csv", "--proba", "--out", "out.parquet")
@@ -187,7 +187,7 @@ def test_labels_keep_their_kind(files, call):
         y = pa.array([labels[label == "yes"] for label in table["back"].to_pylist()])
         pq.write_table(table.set_column(3, "back", y), "t.parquet")
         call("fit", "t.parquet", "--target", "back", "--model", "nb", "--out", "m.suffice", "--force")
-        call("predict", "m.suffice", "t.parquet", "--out", "out.parquet")
+        call("predict", "m.suffice", "t.parquet", "--out", "out.parquet", "--force")
         assert str(pq.read_table("out.parquet")["prediction"].type) == kind
         pcsv.write_csv(table.set_column(3, "back", y), "t.csv")
         call("evaluate", "m.suffice", "t.csv")
@@ -204,6 +204,39 @@ def test_what_was_saved_in_python(files, call):
     call("evaluate", "m.suffice", "new.csv")  # it is known from then on
     suffice.GaussianNB().fit([[0.0], [1.0], [5.0]], [0, 0, 1]).save("array.suffice")
     assert "whose columns have no names" in call("predict", "array.suffice", "new.csv", code=2)
+
+
+def test_ways_of_writing_are_kept_with_the_model(files, call):
+    """Rows with dates and numbers of which a few do not say how they are written."""
+    plain = shop(80)
+    yes = [label == "yes" for label in plain["back"].to_pylist()]
+    days = [(1 + i % 28, 1 + i % 12, 2020 + 3 * y) for i, y in enumerate(yes)]
+    money = [1000 + i + 500 * y for i, y in enumerate(yes)]
+    ours = {"day": [f"{d:02}/{m:02}/{y}" for d, m, y in days], "money": [f"{v:,}.50" for v in money]}
+    iso = {"day": [f"{y}-{m:02}-{d:02}" for d, m, y in days], "money": [f"{v}.50" for v in money]}
+    for name, more in (("ours", ours), ("iso", iso)):
+        table = plain.append_column("day", pa.array(more["day"])).append_column("money", pa.array(more["money"]))
+        pcsv.write_csv(table, f"{name}.csv")
+        pcsv.write_csv(table.slice(0, 2), f"{name}_few.csv")
+    said = call("fit", "ours.csv", "--target", "back", "--out", "ours.suffice")
+    assert "'day' is read as dates (dd/mm/yyyy)" in said
+    assert "'money' is read as numbers (1,234.5)" in said
+    call("fit", "iso.csv", "--target", "back", "--out", "iso.suffice")
+    seen = call("inspect", "ours.suffice")
+    assert "day dates (dd/mm/yyyy)" in seen
+    expected = call("predict", "iso.suffice", "iso_few.csv", "--proba")
+    assert call("predict", "ours.suffice", "ours_few.csv", "--proba") == expected
+    assert call("predict", "ours.suffice", "iso_few.csv", "--proba") == expected
+    call("update", "ours.suffice", "ours_few.csv")
+
+
+def test_labels_stay_as_they_are_written(files, call):
+    table = shop(60)
+    y = pa.array(["31.12.2024" if label == "yes" else "01.12.2024" for label in table["back"].to_pylist()])
+    pcsv.write_csv(table.set_column(3, "back", y), "t.csv")
+    call("fit", "t.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
+    assert suffice.load("m.suffice").classes_.tolist() == ["01.12.2024", "31.12.2024"]
+    call("evaluate", "m.suffice", "t.csv")
 
 
 def test_categorical_columns_are_known_when_predicting(files, call):

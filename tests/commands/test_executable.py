@@ -83,4 +83,4 @@ def test_bad_input_and_a_reader_that_goes_away(tmp_path):
         assert started.stdout.readline() == b"prediction\n"
         started.stdout.close()
         assert b"Traceback" not in started.stderr.read()
-    assert started.returncode == 1
+    assert started.returncode == 141

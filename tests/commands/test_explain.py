@@ -43,7 +43,9 @@ def test_a_model_of_an_array_has_a_page(tmp_path, call):
 def test_messages(files, call):
     call("fit", "a.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
     before = (files / "m.suffice").read_bytes()
-    assert "m.suffice would be replaced by the page" in call("explain", "m.suffice", "--page", "m.suffice", code=2)
+    assert "m.suffice is read by this command and would be replaced" in call(
+        "explain", "m.suffice", "--page", "m.suffice", code=2
+    )
     assert (files / "m.suffice").read_bytes() == before
     assert "Missing option '--page'" in call("explain", "m.suffice", code=2)
     assert "none.suffice" in call("explain", "none.suffice", "--page", "page.html", code=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 
 import numpy as np
@@ -72,7 +73,6 @@ def test_files_with_types(tmp_path, name):
 
 
 def test_types_of_a_file_stay_and_ways_of_storing_them_do_not(tmp_path):
-    import datetime
     from decimal import Decimal
 
     table = pa.table(
@@ -119,9 +119,70 @@ def test_decimal_commas(tmp_path):
     assert sheet(tmp_path, text, Reading(decimal=".")).table["a"].to_pylist() == ["1,5", "2", None]
 
 
+@pytest.mark.parametrize(
+    ("values", "way", "first"),
+    [
+        (["31.12.2024", "1.2.2024"], "dd.mm.yyyy", datetime.datetime(2024, 12, 31)),
+        (["01.02.2024", "03.04.2024"], "dd.mm.yyyy", datetime.datetime(2024, 2, 1)),
+        (["01/02/2024", "13/02/2024"], "dd/mm/yyyy", datetime.datetime(2024, 2, 1)),
+        (["01/02/2024", "02/13/2024"], "mm/dd/yyyy", datetime.datetime(2024, 1, 2)),
+        (["2.991,45", "12", "-1.000"], "1.234,5", 2991.45),
+        (["2,991.45", "12", "-1,000"], "1,234.5", 2991.45),
+        (["1.234.567", "1.000"], "1.234,5", 1234567),
+    ],
+)
+def test_ways_to_write_dates_and_numbers(tmp_path, values, way, first):
+    text = "a;b\n" + "".join(f"{value};x\n" for value in [*values, "?"])
+    got = sheet(tmp_path, text)
+    assert got.table["a"].to_pylist()[0] == first
+    assert got.table["a"].null_count == 1
+    assert got.written == {"a": way}
+    kind = "numbers" if isinstance(first, (int, float)) else "dates"
+    assert got.notes == (f"'a' is read as {kind} ({way})",)
+    alone = sheet(
+        tmp_path, f"a;b\n{values[-1]};x\n", Reading(written={"a": way})
+    )  # read as the others, by the way alone
+    assert alone.table["a"][0].as_py() == got.table["a"][len(values) - 1].as_py()
+    assert alone.notes == ()
+    assert sheet(tmp_path, text, Reading(categorical=("a",))).table["a"].to_pylist() == [*values, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["01/02/2024", "03/04/2024"], "'a' is read as text, but looks like dates: write yyyy-mm-dd"),
+        (["31/12/2024", "12/31/2024"], "'a' is read as text, but looks like dates: write yyyy-mm-dd"),
+        (["31.02.2024", "01.02.2024"], "'a' is read as text, but looks like dates: write yyyy-mm-dd"),
+        (["2.991,45", "2,991.45"], "'a' is read as text, but looks like numbers: write them in one way, as 1234.5"),
+        (["31.12.2024", "soon"], None),
+        (["1.2.3", "1.10.3"], None),
+    ],
+)
+def test_what_only_looks_like_dates_and_numbers_stays_text_with_a_note(tmp_path, values, said):
+    got = sheet(tmp_path, "a;b\n" + "".join(f"{value};x\n" for value in values))
+    assert got.table["a"].to_pylist() == values
+    assert got.notes == (() if said is None else (said,))
+
+
+def test_thousands_where_the_decimal_point_is_known(tmp_path):
+    points, commas = "a;b\n1,234;x\n999;x\n", "a;b\n1.234;x\n999;x\n"
+    assert sheet(tmp_path, points, Reading(decimal=".")).table["a"].to_pylist() == [1234, 999]
+    assert sheet(tmp_path, commas, Reading(decimal=",")).table["a"].to_pylist() == [1234, 999]
+    assert sheet(tmp_path, commas).table["a"].to_pylist() == [1.234, 999.0]
+
+
+def test_values_that_are_not_written_as_they_were_learned(tmp_path):
+    how = Reading(written={"a": "dd/mm/yyyy"})
+    said = r"t.csv, line 3, column 'a': '12/31/2024' is not of dates \(dd/mm/yyyy\), as which the model has learned"
+    with pytest.raises(TableError, match=said):
+        sheet(tmp_path, "a;b\n01/02/2024;x\n12/31/2024;x\n", how)
+    assert str(sheet(tmp_path, "a;b\n2024-02-01;x\n", how).table["a"][0]) == "2024-02-01 00:00:00"
+    assert sheet(tmp_path, "a;b\n?;x\n", how, {"a": "moment"}).table["a"].null_count == 1
+
+
 def test_a_number_that_is_none_is_noticed(tmp_path):
     text = "a,b\n" + "".join(f"{i},{i}\n" for i in range(20)) + '"unknown\n",1\n7,2\nunknown,3\n'
-    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is no number, as 1 others; if that means that it is"
+    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is no number, as 1 other; if that means that it is"
     assert notes(tmp_path, text)[0].startswith(said)
     assert not notes(tmp_path, text, Reading(na=("unknown",)))[1:]
     assert sheet(tmp_path, text, Reading(na=("unknown",))).table["a"].null_count == 2
@@ -216,7 +277,7 @@ def test_a_first_line_that_is_a_row(tmp_path):
     assert not notes(tmp_path, "0,1,label\n4.9,3.0,setosa\n")  # as a data frame calls columns that have no names
 
 
-PIECES = (*'ab1,;\t\n\r"? é\0', "2.5", "1,5", "NA", "inf", "2024-01-01", "true")
+PIECES = (*'ab1,;\t\n\r"? é\0', "2.5", "1,5", "NA", "inf", "2024-01-01", "true", "1.2.2024", "1/2/2024", "1.234,5")
 
 
 @settings(max_examples=150, deadline=None)

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from suffice._vector import Array
+from suffice.commands._chance import gains
 from suffice.commands._models import MODELS, Columns
 from suffice.report.folds import Folds, Split
-from suffice.report.measures import of_probabilities
+from suffice.report.measures import log_losses
 from suffice.tables import NUMBER, kind_of
 
 ORDER = ("nb", "additive", "tabular", "lda", "qda", "gaussian-nb", "nb-calibrated", "logistic")  # promising and quick
@@ -36,11 +37,16 @@ class Trial:
 
     name: str
     scores: list[Score] = field(default_factory=list)
+    gains: list[Array] = field(default_factory=list)  # of the rows of each fold, against chance
     why: str = ""
 
     def mean(self, folds: int) -> Score:
         """The mean over the first folds, which all have."""
         return Score(*np.mean(self.scores[:folds], axis=0).tolist())
+
+    def against_chance(self, folds: int) -> Array:
+        """How much smaller log loss and error are than those of chance, for every row of the first folds (n, 2)."""
+        return np.concatenate(self.gains[:folds])
 
 
 @dataclass(frozen=True)
@@ -110,5 +116,7 @@ def _try(trial: Trial, X: pa.Table, y: Array, split: Split, columns: Columns, se
         return
     truth, classes = y[split.test].astype(str), model.classes_.astype(str)
     wrong = float(np.mean(classes[p.argmax(axis=1)] != truth))
-    loss = of_probabilities(p, classes, truth)["log_loss"]
+    loss = float(log_losses(p, classes, truth).mean())
     trial.scores.append(Score(wrong, loss, time.perf_counter() - begun))
+    share = (y[split.train].astype(str)[:, None] == classes).mean(axis=0)
+    trial.gains.append(gains(p, classes, truth, share))

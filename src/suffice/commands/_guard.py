@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from typer.core import TyperGroup
 
-from suffice.report.console import err, stop
+from suffice.report.console import err, reader_gone, stop
 
 TRACEBACK = "SUFFICE_TRACEBACK"  # set it to see where a fault is
 
@@ -19,7 +19,7 @@ TRACEBACK = "SUFFICE_TRACEBACK"  # set it to see where a fault is
 class Commands(TyperGroup):
     """Commands of which none ends in a traceback.
 
-    Exit codes: 0 done, 1 nothing useful or a fault, 2 bad input, 130 interrupted.
+    Exit codes: 0 done, 1 nothing useful or a fault, 2 bad input, 130 interrupted, 141 nobody reads on.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -29,8 +29,10 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             err.print("\ninterrupted: nothing was written", style="red")
             raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise reader_gone() from None
         except (ValueError, TypeError, OSError, MemoryError, np.linalg.LinAlgError) as error:
-            if os.environ.get(TRACEBACK) or isinstance(error, BrokenPipeError):
+            if os.environ.get(TRACEBACK):
                 raise
             raise stop(_sentence(error)) from None
         except Exception as error:

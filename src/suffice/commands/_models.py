@@ -60,7 +60,8 @@ def columns_for(kind: Kind, sheet: Sheet, target: str) -> Sheet:
     table = sheet.table
     words = [name for name in table.column_names if name != target and kind_of(table[name]) != NUMBER]
     if words:
-        said = f"this model takes numbers only, so that {listed(map(repr, words), 6)} are left out"
+        are = "is" if len(words) == 1 else "are"
+        said = f"this model takes numbers only, so that {listed(map(repr, words), 6)} {are} left out"
         sheet = replace(sheet, table=table.drop_columns(words), notes=(*sheet.notes, said))
     return useful(sheet, target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,15 @@ def separator_of(given: str | None) -> str | None:
     True
     """
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(given or "", given)
+
+
+def names_of(given: list[str] | None) -> list[str] | None:
+    """Names of columns, by commas; one that has a comma itself stands in quotes.
+
+    >>> names_of(["a, b", '"c,d",e'])
+    ['a', 'b', 'c,d', 'e']
+    """
+    return given and [name.strip() for row in csv.reader(given, skipinitialspace=True) for name in row]
 
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` writes it.")]
@@ -45,10 +55,21 @@ Separator = Annotated[
 ]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option("--categorical", rich_help_panel=PANEL, help="A column of codes, not of numbers; may be repeated."),
+    typer.Option(
+        "--categorical",
+        callback=names_of,
+        rich_help_panel=PANEL,
+        help="Columns of codes, not of numbers, by commas; may be repeated.",
+    ),
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option("--drop", rich_help_panel=PANEL, help="A column to leave out; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        callback=names_of,
+        rich_help_panel=PANEL,
+        help="Columns to leave out, by commas; may be repeated. A name with a comma stands in double quotes.",
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Where the model is written.")]
 Instead = Annotated[

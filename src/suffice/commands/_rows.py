@@ -20,6 +20,7 @@ from suffice.tables import (
     Sheet,
     TableError,
     check_target,
+    counted,
     kind_of,
     labelled,
     listed,
@@ -131,8 +132,9 @@ def unseen(model: Any, X: pa.Table) -> list[str]:
         new = column.filter(pc.and_(new, pc.is_valid(column)))
         if len(new):
             values = listed(map(repr, new.unique().to_pylist()), 3)
-            count = "1 value" if len(new) == 1 else f"{len(new):,} values"
-            notes.append(f"{count} of {name!r} never learned ({values}): the column says nothing there")
+            notes.append(
+                f"{counted(len(new), 'value')} of {name!r} never learned ({values}): the column says nothing there"
+            )
     return notes
 
 

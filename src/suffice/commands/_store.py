@@ -11,7 +11,7 @@ import suffice
 from suffice.commands._say import noting
 from suffice.files import ModelFileError, load_noted, save
 from suffice.files._hints import declared, suits
-from suffice.tables import BOOLEAN, MOMENT, NUMBER, TEXT, TYPES, Reading
+from suffice.tables import BOOLEAN, MOMENT, NUMBER, TEXT, TYPES, WAYS, Reading
 
 KEY = "command"  # under which the notes of a file have what the commands know
 HOLDS = {"text": TEXT, "boolean": BOOLEAN, "dates": MOMENT}  # as columns are described, the others hold numbers
@@ -27,6 +27,7 @@ class About:
     na: list[str] = field(default_factory=list)
     decimal: str | None = None
     kind: str | None = None  # by which name it was asked for
+    written: dict[str, str] = field(default_factory=dict)  # in which way columns are written, if not plainly
     history: list[str] = field(default_factory=list)  # what was done with it, a sentence each
 
     def then(self, did: str) -> About:
@@ -35,7 +36,7 @@ class About:
 
     def reading(self, how: Reading) -> Reading:
         """How to read a table for this model: as that which it was learned from, unless told otherwise."""
-        return replace(how, na=(*self.na, *how.na), decimal=how.decimal or self.decimal)
+        return replace(how, na=(*self.na, *how.na), decimal=how.decimal or self.decimal, written=self.written)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,8 @@ def _about(notes: Mapping[str, Any], path: Path) -> About:
     known, given = declared(About), notes[KEY]
     given = {key: value for key, value in given.items() if key in known} if isinstance(given, dict) else {"columns": 0}
     sound = all(suits(value, known[key][0]) for key, value in given.items())
-    if not sound or not set(given.get("columns", {}).values()) <= set(TYPES):
+    of = {"columns": TYPES, "written": WAYS}
+    if not sound or not all(set(given.get(key, {}).values()) <= set(names) for key, names in of.items()):
         raise ModelFileError(f"cannot load '{path}': its notes are not those of the command")
     return About(**given)
 

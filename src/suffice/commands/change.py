@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import rows_for
 from suffice.commands._say import note, note_stale, noting, say, working
 from suffice.commands._store import keep, load
@@ -73,11 +75,13 @@ def command(change: Change) -> Callable[..., None]:
         model: options.ModelFile,
         table: options.TableFile,
         out: options.Instead = None,
+        force: options.Force = False,
         target: options.Target = None,
         na: options.Na = None,
         decimal: options.Decimal = None,
         separator: options.Separator = None,
     ) -> None:
+        check_output("--out", out, (table,), force, place=model)
         _make(change, model, table, out, target, Reading(tuple(na or ()), decimal, separator))
 
     run.__name__, run.__doc__ = change.name, change.help
@@ -94,6 +98,8 @@ def _make(change: Change, path: Path, table: str, out: Path | None, target: str 
         raise TableError(f"{path} cannot do this: {error}") from None
     rows = rows_for(stored, table, how, target, learn=True)
     note(rows.notes)
+    if change.method == "partial_fit":
+        note(_again(stored.about.history, Path(table).name))
     n = counted(rows.X.num_rows, "row")
     with noting(), working(f"{change.doing} {n}"):
         method(rows.X, rows.y)
@@ -102,3 +108,16 @@ def _make(change: Change, path: Path, table: str, out: Path | None, target: str 
     keep(replace(stored, about=replace(about, target=about.target or target)), out or path)
     say(f"{change.did} {n}; {type(stored.model).__name__} of {counted(round(stored.model.class_count_.sum()), 'row')}")
     say(f"model: {out or path}")
+
+
+def _again(history: list[str], name: str) -> list[str]:
+    """A sentence if a table of this name was learned, and not forgotten since.
+
+    >>> _again(["fit on a.csv: 9 rows", "forgot 9 rows of a.csv"], "a.csv")
+    []
+    """
+    named = re.compile(rf"(fit on|rows? of) {re.escape(name)}(?=[:;)]|$)")
+    done = [did for did in history if named.search(did) and not did.startswith("recalibrated")]
+    if not done or done[-1].startswith("forgot"):
+        return []
+    return [f"the model has learned {name} before ({done[-1]}): if these are the same rows, they count twice now"]

@@ -16,9 +16,10 @@ import numpy as np
 import typer
 
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.report.compare_facts import Asked
 from suffice.report.compare_page import compare_page
-from suffice.report.console import check_writable, err, out, stop
+from suffice.report.console import err, out, stop
 from suffice.report.contest import Contest, Findings
 from suffice.report.folds import sample_rows
 from suffice.report.live import explained, show, watching
@@ -61,6 +62,7 @@ def compare(
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; one for each core, up to 4.")] = None,
     page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
     results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
+    force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
     separator: options.Separator = None,
@@ -77,7 +79,10 @@ def compare(
         return
     if not table:
         raise stop("which table? Say a CSV or Parquet file, or one of breast_cancer, digits, iris, wine")
-    check_writable(page, results)
+    check_output("--report", page, (table,), force)
+    check_output("--csv", results, (table,), force)
+    if page is not None and results is not None and page.resolve() == results.resolve():
+        raise stop(f"{page} cannot be both the --report and the --csv: choose another for one of them")
     warm_up([Bench.__module__])  # while the table is read
     try:
         names = chosen(tuple(methods.split(",")) if methods else None)

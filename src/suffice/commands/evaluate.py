@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import typer
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from suffice._vector import Array
 from suffice.commands import _options as options
+from suffice.commands._chance import gains, worse
 from suffice.commands._rows import rows_for
 from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import load
@@ -37,7 +39,8 @@ def evaluate(
 ) -> None:
     """Measure a model on rows that it has not learned: error, log loss, Brier score, calibration error, AUC.
 
-    Chance is the rule that knows the classes' shares among the rows learned, and nothing else.
+    Chance is the rule that knows the classes' shares among the rows learned, and nothing else. The exit code is 1 if
+    the model is no better: if its log loss is no smaller, and its error not clearly smaller.
     """
     stored = load(model)
     with working(f"reading {table}"):
@@ -58,6 +61,9 @@ def evaluate(
     )
     say("")
     show(_confusion(classes, truth, classes[p.argmax(axis=1)]))
+    if worse(gains(p, classes.astype(str), truth.astype(str), share)):
+        note([f"the model is no better than chance on {counted(len(truth), 'row')} of {table}"])
+        raise typer.Exit(1)
 
 
 def measures(p: Array, classes: Array, truth: Array) -> dict[str, float]:

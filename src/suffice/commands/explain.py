@@ -9,12 +9,12 @@ import typer
 
 import suffice
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import rows_for
 from suffice.commands._say import note, noting, say, working
 from suffice.commands._store import load
-from suffice.report.console import check_writable
 from suffice.report.model_page import explain as write_page
-from suffice.tables import Reading, TableError
+from suffice.tables import Reading
 
 EXAMPLES = (
     "suffice explain m.suffice --page page.html",
@@ -29,6 +29,7 @@ def explain(
         str | None,
         typer.Option("--rows", help="A table of rows to take importances from; the first can be set in the page."),
     ] = None,
+    force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
     separator: options.Separator = None,
@@ -38,9 +39,7 @@ def explain(
     The page is one file that needs no network. Where the model is a sum of terms by column, every column has a slider
     or a menu, and the page computes the class probabilities of the row that is set.
     """
-    check_writable(page)
-    if page.resolve() in (model.resolve(), Path(rows or model).resolve()):
-        raise TableError(f"{page} would be replaced by the page: choose another --page")
+    check_output("--page", page, (model, rows), force)
     known, X = _asked(model, rows, Reading(tuple(na or ()), decimal, separator))
     with noting(), working(f"writing {page}"):
         write_page(known, page, X)

@@ -10,15 +10,16 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from suffice._notice import PoorFitWarning
+from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._vector import Array
 from suffice.commands import _options as options
+from suffice.commands._chance import clear
 from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import labels_of, rows_for
 from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import About, Stored, keep, load
-from suffice.report.console import check_writable
 from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, counted, labelled, listed, read
 
 EXAMPLES = (
@@ -52,9 +53,9 @@ def fit(
     Numbers, dates, text and missing values are taken as they are. The default model, tabular, suits most tables;
     additive and nb can be read. With auto, all that suit the table are compared by cross-validation, and the one of
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
-    better than always saying the most frequent class.
+    better than chance: with auto by the folds, else by the training rows alone.
     """
-    new_file(out, force)
+    check_output("--out", out, (table, like), force)
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
     with noting() as caught:
         if like is not None:
@@ -71,18 +72,13 @@ def fit(
         raise typer.Exit(1)
 
 
-def new_file(out: Path, force: bool) -> None:
-    """Refuse to replace a model, which may be the only copy of its sums."""
-    check_writable(out)
-    if out.exists() and not force:
-        raise TableError(f"there is a file {out} already: choose another --out, or say --force to replace it")
-
-
 def _labelled(path: str, target: str | None, how: Reading) -> tuple[Sheet, str]:
     if target is not None and target in how.drop:
         raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
     sheet = read(path, how)
     target = check_target(sheet, target)
+    if target in sheet.written:  # labels stay as they are written
+        sheet = read(path, replace(how, categorical=(*how.categorical, target)))
     return classes(labelled(sheet, target), target), target
 
 
@@ -98,7 +94,9 @@ def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, max_time
     estimator = MODELS[name].make(columns, seed)
     _learn(estimator, sheet.table.drop_columns([target]), y)
     ignored = [*how.drop, *(column for column in there if column not in sheet.table.column_names)]
-    about = About(target, kinds_of(sheet, target), ignored, list(how.na), how.decimal, name)
+    kinds = kinds_of(sheet, target)
+    written = {column: way for column, way in sheet.written.items() if column in kinds}
+    about = About(target, kinds, ignored, list(how.na), how.decimal, name, written)
     return _described(Stored(estimator, about), sheet.path, len(y))
 
 
@@ -145,7 +143,20 @@ def _chosen(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, max_ti
         note([f"no model could be compared, so that tabular is taken ({why})"])
         return "tabular"
     _show(choice)
+    _judge(choice)
     return choice.best
+
+
+def _judge(choice: Choice) -> None:
+    """A warning if the best model is not clearly better than chance, by the folds."""
+    best, gain = choice.trials[0], choice.trials[0].against_chance(choice.folds)
+    if clear(gain).any():
+        return
+    mean, (loss, error) = best.mean(choice.folds), gain.mean(axis=0)
+    numbers = f"log loss {mean.log_loss:.4f} and {mean.error:.1%} of the rows wrong"
+    chance = f"chance has {mean.log_loss + loss:.4f} and {mean.error + error:.1%}"
+    said = f"no model does clearly better than chance on rows that it has not learned: the best has {numbers}, {chance}"
+    emit([Notice(said, PoorFitWarning)])
 
 
 def _show(choice: Choice) -> None:

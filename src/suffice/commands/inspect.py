@@ -7,7 +7,7 @@ from typing import Any
 from suffice.commands import _options as options
 from suffice.commands._say import grid, noting, say, show
 from suffice.commands._store import Stored, load
-from suffice.tables import PLURAL, counted
+from suffice.tables import PLURAL, WAYS, counted
 
 CLASSES = 20  # that are listed
 
@@ -78,7 +78,9 @@ def _classes(model: Any) -> Any:
 
 
 def _columns(stored: Stored, became: Any) -> Any:
+    ways = {name: WAYS[way].words for name, way in stored.about.written.items()}
     rows = [
-        (name, PLURAL[kind], became[name].note if name in became else "") for name, kind in stored.about.columns.items()
+        (name, ways.get(name, PLURAL[kind]), became[name].note if name in became else "")
+        for name, kind in stored.about.columns.items()
     ]
     return grid((counted(len(rows), "column"), "read as", "what became of it"), rows, left=3)

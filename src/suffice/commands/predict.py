@@ -13,10 +13,10 @@ import typer
 
 from suffice._vector import Array
 from suffice.commands import _options as options
+from suffice.commands._outputs import check_output
 from suffice.commands._rows import Rows, rows_for
 from suffice.commands._say import note, note_stale, noting, working
 from suffice.commands._store import load
-from suffice.report.console import check_writable
 from suffice.tables import Reading, TableError, check_columns, check_suffix, counted, write, write_text
 
 REASONS = 3  # contributions that are shown
@@ -42,6 +42,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A .csv, .tsv, .parquet or .arrow file. Default: CSV, shown.")
     ] = None,
+    force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
     separator: options.Separator = None,
@@ -51,11 +52,9 @@ def predict(
     Columns are found by their names, in any order. One that the model does not know is left out with a note, one that
     it needs and that is missing is an error. Categories that were never learned are fine, and counted.
     """
-    check_writable(out)
+    check_output("--out", out, (model, table), force)
     if out is not None:
         check_suffix(out)
-        if out.resolve() in (Path(table).resolve(), model.resolve()):
-            raise TableError(f"{out} would be replaced by what is predicted from it: choose another --out")
     stored = load(model)
     if explain and not hasattr(stored.model, "contributions"):
         raise TableError(f"a {type(stored.model).__name__} cannot say what each column adds: leave --explain out")

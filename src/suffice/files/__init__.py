@@ -1,6 +1,6 @@
 """Model files: a zip archive of arrays and one JSON document, without pickle."""
 
 from suffice.files._error import ModelFileError
-from suffice.files._file import Loaded, Savable, load, load_noted, save
+from suffice.files._file import Loaded, Savable, digest, load, load_noted, save
 
-__all__ = ["Loaded", "ModelFileError", "Savable", "load", "load_noted", "save"]
+__all__ = ["Loaded", "ModelFileError", "Savable", "digest", "load", "load_noted", "save"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import warnings
@@ -124,6 +125,16 @@ def load_noted(path: Place) -> Loaded:
             raise ModelFileError(f"cannot load {called!r}: its parts do not fit together ({said})") from None
     emit(notices)
     return found
+
+
+def digest(value: Any) -> str:
+    """A digest of a value that can be saved, such as the sums of a model: equal values have equal ones."""
+    writer = Writer()
+    root = writer.value(value, "the value")
+    found = hashlib.sha256(json.dumps([root, writer.objects]).encode("utf-8", "surrogatepass"))
+    for array in writer.arrays:
+        found.update(to_bytes(array))
+    return found.hexdigest()
 
 
 def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-out, err = Console(), Console(stderr=True)
+READER_GONE = 141  # as shells call the end by a pipe that nobody reads
+
+
+def reader_gone() -> typer.Exit:
+    """End without a word where nobody reads on, as under `| head`; the exception to raise."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+    return typer.Exit(READER_GONE)
+
+
+class Speaker(Console):
+    """A console that ends as the commands do when its reader has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Nobody reads on."""
+        self.quiet = True
+        raise reader_gone()
+
+
+out, err = Speaker(), Speaker(stderr=True)
 
 
 def stop(message: str) -> typer.Exit:

@@ -77,6 +77,18 @@ def calibration_error(points: Iterable[Sequence[float]]) -> float:
     return sum(n * abs(a - b) for n, a, b in points) / (sum(n for n, _, _ in points) or 1)
 
 
+def of_truth(p: Array, classes: Array, truth: Array) -> Array:
+    """The probability (n,) of the true class, of probabilities (n, k); 0 if the class was not learned."""
+    order = np.argsort(classes)
+    at = order[np.minimum(np.searchsorted(classes[order], truth), len(classes) - 1)]
+    return np.where(classes[at] == truth, p[np.arange(len(p)), at], 0.0)
+
+
+def log_losses(p: Array, classes: Array, truth: Array) -> Array:
+    """The log loss -log p(y | x) of every row (n,), of probabilities (n, k)."""
+    return np.asarray(-np.log(np.clip(of_truth(p, classes, truth), FLOOR, 1)))
+
+
 def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
     """Log loss, Brier score, calibration error and reliability of probabilities (n, k).
 
@@ -84,16 +96,12 @@ def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
     >>> round(got["log_loss"], 3), got["reliability"]
     (0.857, [[1, 0.8, 0.0], [1, 0.9, 1.0]])
     """
-    order = np.argsort(classes)
-    at = order[np.minimum(np.searchsorted(classes[order], truth), len(classes) - 1)]
-    known = classes[at] == truth  # a class that was not learned has no probability
-    of_truth = np.where(known, p[np.arange(len(p)), at], 0.0)
     top, right = p.max(axis=1), classes[p.argmax(axis=1)] == truth
     bins = np.minimum((BINS * top).astype(int), BINS - 1)
     parts = [(int((bins == b).sum()), float(top[bins == b].mean()), float(right[bins == b].mean())) for b in set(bins)]
-    brier = (p**2).sum(axis=1) - 2 * of_truth + 1
+    brier = (p**2).sum(axis=1) - 2 * of_truth(p, classes, truth) + 1
     return {
-        "log_loss": float(-np.log(np.clip(of_truth, FLOOR, 1)).mean()),
+        "log_loss": float(log_losses(p, classes, truth).mean()),
         "brier": float(brier.mean()),
         "calibration_error": calibration_error(parts),
         "reliability": [[n, round(a, 6), round(b, 6)] for n, a, b in sorted(parts, key=lambda part: part[1])],

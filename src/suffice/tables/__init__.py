@@ -4,6 +4,7 @@ from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_colu
 from suffice.tables._read import read
 from suffice.tables._target import check_target, classes, in_days, labelled, useful
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, TYPES, kind_of
+from suffice.tables._ways import WAYS
 from suffice.tables._write import check_suffix, write, write_text
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "PLURAL",
     "TEXT",
     "TYPES",
+    "WAYS",
     "Reading",
     "Sheet",
     "TableError",

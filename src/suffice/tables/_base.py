@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -31,6 +31,8 @@ class Reading:
         Columns to be read as text, whatever they look like.
     drop : tuple of str
         Columns to be left out.
+    written : mapping of column: str
+        The way in which columns are written, where that is known, as "dd.mm.yyyy" or "1.234,5".
     """
 
     na: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ class Reading:
     separator: str | None = None
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
@@ -57,13 +60,15 @@ class Reading:
 class Sheet:
     """A table that was read: its file, its columns, and a sentence for everything that had to be decided.
 
-    Where columns are read as a model has learned them, `found` has them as they are in the file.
+    Where columns are read as a model has learned them, `found` has them as they are in the file. `written` has the way
+    in which columns are written, if not plainly.
     """
 
     path: str
     table: pa.Table
     notes: tuple[str, ...] = ()
     found: pa.Table | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 def nearest(name: str, names: Iterable[object]) -> str:
@@ -77,10 +82,16 @@ def nearest(name: str, names: Iterable[object]) -> str:
     return f" Did you mean {lower[near[0]]!r}?" if near else ""
 
 
-def listed(names: Iterable[object], most: int = 12) -> str:
-    """Names with commas, of many only the first."""
+def listed(names: Iterable[object], most: int = 30) -> str:
+    """Names with commas; of many only the first, and the last, which often is that of the classes.
+
+    >>> listed(range(1, 9), 4)
+    '1, 2, 3, ..., 8 (8 in all)'
+    """
     words = [str(name) for name in names]
-    return ", ".join(words[:most]) + (f", ... ({len(words)} in all)" if len(words) > most else "")
+    if len(words) <= most:
+        return ", ".join(words)
+    return f"{', '.join(words[: most - 1])}, ..., {words[-1]} ({len(words)} in all)"
 
 
 def counted(n: int | str, what: str) -> str:

@@ -48,7 +48,7 @@ def _text(path: str, data: bytes, how: Reading, learned: Mapping[str, str]) -> t
         raise TableError(f"{path} is empty")
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
     header: Header = header_of(path, data, how)
-    as_text = (*how.categorical, *(name for name, kind in learned.items() if kind == TEXT))
+    as_text = (*how.categorical, *how.written, *(name for name, kind in learned.items() if kind == TEXT))
     table = parse(path, data, header, as_text, how)
     notes = (*notes, *header_note(path, header.names))
     return Sheet(path, table, notes), lambda row: f"{path}, line {line_of(data, header, row)}"
@@ -73,15 +73,17 @@ def _typed(path: str, data: bytes, reader: Any) -> tuple[Sheet, Where]:
 def _cleaned(sheet: Sheet, how: Reading, learned: Mapping[str, str], typed: bool, where: Where) -> Sheet:
     """Every column as it is to be used."""
     columns, as_found, notes, trimmed = {}, {}, list(sheet.notes), []
+    written: dict[str, str] = {}
     for name in sheet.table.column_names:
         column = plain(sheet.table[name])
         if name in how.categorical:
             column = as_learned(name, column, TEXT, where)
-        column, said, spaces = found(name, column, how, typed or learned.get(name) == TEXT, where)
+        column, said, spaces, way = found(name, column, how, typed or learned.get(name) == TEXT, where)
         as_found[name] = column
         columns[name] = as_learned(name, column, learned[name], where) if name in learned else column
         notes.extend(said)
+        written |= {} if way is None else {name: way}
         trimmed += [repr(name)] * spaces
     if trimmed:
         notes.append(f"spaces around the values of {listed(trimmed, 4)} are left out")
-    return replace(sheet, table=pa.table(columns), notes=tuple(notes), found=pa.table(as_found))
+    return replace(sheet, table=pa.table(columns), notes=tuple(notes), found=pa.table(as_found), written=written)

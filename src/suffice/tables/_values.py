@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.tables._base import Reading, TableError, counted
+from suffice.tables._ways import WAYS, cast, looks_like, ways_of, written
 
 NUMBER, TEXT, BOOLEAN, MOMENT, TIME, SPAN, NOTHING = "number", "text", "boolean", "moment", "time", "span", "nothing"
 TYPES = {
@@ -42,6 +43,7 @@ class Found(NamedTuple):
     column: pa.ChunkedArray
     notes: tuple[str, ...] = ()
     spaces: bool = False  # whether there were some around its values
+    way: str | None = None  # in which its values are written, if they are not written plainly
 
 
 def kind_of(column: pa.ChunkedArray) -> str | None:
@@ -71,33 +73,66 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def found(name: str, column: pa.ChunkedArray, how: Reading, typed: bool, where: Where) -> Found:
-    """A column with what is missing as null, numbers with decimal commas as numbers, and no infinities.
+    """A column with what is missing as null, numbers and dates as such however they are written, and no infinities.
 
-    Of a file that has types, text stays text.
+    Of a file that has types, text stays text, unless it is known how it is written.
     """
     if kind_of(column) == TEXT:
         trimmed = pc.utf8_trim_whitespace(column)
         known = pc.if_else(pc.is_in(trimmed, pa.array(how.missing)), pa.scalar(None, pa.string()), trimmed)
-        as_is = typed or name in how.categorical
-        return (Found(known) if as_is else _as_numbers(name, known, how, where))._replace(spaces=trimmed != column)
+        return _of_text(name, known, how, typed, where)._replace(spaces=trimmed != column)
     if pa.types.is_floating(column.type):
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
         if infinite:
+            are, count = ("is", "counts") if infinite == 1 else ("are", "count")
             column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
-            are = "is infinite, and counts" if infinite == 1 else "are infinite, and count"
-            return Found(column, (f"{counted(infinite, 'value')} of {name!r} {are} as missing",))
+            return Found(column, (f"{counted(infinite, 'value')} of {name!r} {are} infinite, and {count} as missing",))
     return Found(column)
+
+
+def _of_text(name: str, column: pa.ChunkedArray, how: Reading, typed: bool, where: Where) -> Found:
+    """Text as it is, or as what it is written as."""
+    if name in how.written:
+        return _as_written(name, column, how.written[name], where)
+    if typed or name in how.categorical:
+        return Found(column)
+    ways = ways_of(column, how.decimal)
+    if len(ways) == 1:
+        ((way, values),) = ways.items()
+        return Found(values, (f"{name!r} is read as {WAYS[way].words}",), way=way)
+    return _as_numbers(name, column, how, where)
+
+
+def _as_written(name: str, column: pa.ChunkedArray, way: str, where: Where) -> Found:
+    """Text that is written in a known way, or plainly; TableError, with its place, for a value that is neither."""
+    if column.null_count == len(column):
+        return Found(column)
+    known = WAYS[way]
+    for values in (written(column, known), cast(column, known.to)):
+        if values is not None:
+            return Found(values, way=way)
+    strange = (value for value in pc.unique(column).drop_null() if written(_one(value), known) is None)
+    value = next(strange)
+    raise TableError(
+        f"{where(int(pc.index(column, value).as_py()))}, column {name!r}: {value.as_py()!r} is not of {known.words}, "
+        "as which the model has learned the column: write all values in that way"
+    )
+
+
+def _one(value: pa.Scalar) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array([value])])
 
 
 def _as_numbers(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> Found:
     """Text as numbers if it is nothing else but for spaces and decimal commas; a sentence if it nearly is."""
-    points = _cast(column)
+    points = cast(column)
     if points is not None:
         return Found(points)
-    commas = None if how.decimal == "." else _cast(_with_points(column))
+    commas = None if how.decimal == "." else cast(_with_points(column))
     if commas is not None:
         return Found(commas, (f"{name!r} has decimal commas, as in {_first(column, COMMA)}, and is read as numbers",))
-    return Found(column, _nearly(name, column, where))
+    like = looks_like(column)
+    return Found(column, _nearly(name, column, where) if like is None else (f"{name!r} is read as text, but {like}",))
 
 
 def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -105,18 +140,6 @@ def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:
     commas, whole = pc.match_substring_regex(column, COMMA), pc.match_substring_regex(column, WHOLE)
     all_are = pc.all(pc.or_(commas, whole)).as_py() and pc.any(commas).as_py()
     return pc.replace_substring(column, ",", ".") if all_are else column
-
-
-def _cast(column: pa.ChunkedArray, to: pa.DataType | None = None) -> pa.ChunkedArray | None:
-    """A column of text as another type, numbers unless told; None if a value is none, or if there are no values."""
-    if column.null_count == len(column):
-        return None
-    for kind in (pa.int64(), pa.float64()) if to is None else (to,):
-        try:
-            return column.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return None
 
 
 def _first(column: pa.ChunkedArray, pattern: str) -> str:
@@ -130,7 +153,7 @@ def _nearly(name: str, column: pa.ChunkedArray, where: Where) -> tuple[str, ...]
     if not known or not len(strange) or len(strange) > (1 - NEARLY) * known:
         return ()
     value = column[int(strange[0])].as_py()
-    others = f", as {len(strange) - 1} others" * (len(strange) > 1)
+    others = f", as {counted(len(strange) - 1, 'other')}" * (len(strange) > 1)
     advice = f"if that means that it is missing, say --na {value!r}"
     return (f"{where(int(strange[0]))}: {name!r} is read as text, as {value!r} is no number{others}; {advice}",)
 
@@ -159,5 +182,5 @@ def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> p
 def _first_strange(column: pa.ChunkedArray, to: pa.DataType) -> tuple[int, str]:
     """The first value of a text that is not of a type, and its row."""
     values = pc.unique(column).drop_null()
-    strange = next(value for value in values if _cast(pa.chunked_array([pa.array([value])]), to) is None)
+    strange = next(value for value in values if cast(_one(value), to) is None)
     return int(pc.index(column, strange).as_py()), str(strange.as_py())

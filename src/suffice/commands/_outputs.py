@@ -1,0 +1,42 @@
+"""Files that a command writes: never one that it reads, and no other that is there already unless it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from suffice.report.console import check_writable
+from suffice.tables import TableError
+
+PAGES = (".html", ".htm")  # which can be made again, and are replaced
+
+
+def check_output(
+    option: str, out: Path | None, inputs: Iterable[Path | str | None], force: bool, place: Path | None = None
+) -> None:
+    """TableError if a file that is needed would be replaced.
+
+    Parameters
+    ----------
+    option : str
+        The option that names the output, as messages call it.
+    out : Path or None
+        The output; None if there is none.
+    inputs : iterable of Path, str or None
+        The files that the command reads: none of them is replaced, whatever is said.
+    force : bool
+        Whether another file that is there may be replaced. Pages may be in any case.
+    place : Path, default=None
+        The file that the command changes in its place, which it may replace.
+    """
+    check_writable(out)
+    if out is None or not out.exists() or _same(out, place):
+        return
+    if any(_same(out, one) for one in inputs):
+        raise TableError(f"{out} is read by this command and would be replaced: choose another {option}")
+    if not force and out.suffix.lower() not in PAGES:
+        raise TableError(f"there is a file {out} already: choose another {option}, or say --force to replace it")
+
+
+def _same(out: Path, other: Path | str | None) -> bool:
+    return other is not None and Path(other).exists() and out.samefile(other)
