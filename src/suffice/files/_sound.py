@@ -95,7 +95,7 @@ def _estimator(made: Any) -> None:
 
 def _domain(made: Domain) -> None:
     labels = made.classes  # of contests in no order
-    plain = labels.ndim == 1 and all(map(is_key, labels.tolist()))
+    plain = labels.ndim == 1 and (labels.dtype.kind != "O" or all(map(is_key, labels.tolist())))
     _need(plain and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
 
 
