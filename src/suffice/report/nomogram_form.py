@@ -97,8 +97,9 @@ def _answer(classes: Sequence[str], counts: Array) -> Html:
         for c in order
     ]
     last = (tag("th", "others", scope="row"), tag("td"), tag("td", class_="number"))
-    others = tag("tr", *last, class_="others quiet", hidden=len(classes) <= CLASSES)
-    body, caption = tag("tbody", *lines, others), tag("caption", "Probabilities", class_="spoken")
+    wide = tag("tr", *last, class_="others quiet", hidden=len(classes) <= CLASSES)
+    narrow = tag("tr", *last, class_="others quiet narrow", hidden=len(classes) <= FEW)
+    body, caption = tag("tbody", *lines, wide, narrow), tag("caption", "Probabilities", class_="spoken")
     table = tag("table", caption, body, class_="classes many" if len(classes) > FEW else "classes")
     status = tag("p", role="status", class_="spoken")
     return tag("div", page.heading("Probabilities"), table, status, class_="answer")

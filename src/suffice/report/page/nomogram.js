@@ -150,7 +150,7 @@
 
   const lines = all(".classes tr[data-class]");
   const lineOf = new Map(lines.map((line) => [Number(line.dataset.class), line]));
-  const rest = one(".classes .others");
+  const [rest, narrow] = all(".classes .others"); // beside eight classes, and beside the four of a narrow screen
   const showClasses = (p) => {
     const order = p.map((_, c) => c).sort((a, b) => p[b] - p[a]);
     const some = lines.length > 8 ? order.slice(0, 8) : null;
@@ -165,8 +165,10 @@
     }
     if (some) {
       some.forEach((c) => rest.before(lineOf.get(c)));
-      one(".number", rest).textContent = percent(order.slice(8).reduce((sum, c) => sum + p[c], 0));
     }
+    const beyond = (shown) => percent(order.slice(shown).reduce((sum, c) => sum + p[c], 0));
+    one(".number", rest).textContent = beyond(8);
+    one(".number", narrow).textContent = beyond(4);
     return order[0];
   };
 
