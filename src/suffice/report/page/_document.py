@@ -113,7 +113,7 @@ def _controls(filter_label: str, only_off: bool) -> Html:
     box = tag("input", type="search", id="filter", placeholder=filter_label, aria_label=filter_label)
     off = tag("label", tag("input", type="checkbox", id="only-off"), tag("span", "only cells that are off"))
     return tag(
-        "div",
+        "header",
         box if filter_label else None,
         off if only_off else None,
         tag("span", class_="space"),
@@ -121,7 +121,6 @@ def _controls(filter_label: str, only_off: bool) -> Html:
         tag("button", "Collapse all", type="button", id="collapse"),
         tag("button", "Dark", type="button", id="theme"),
         class_="controls",
-        role="toolbar",
         aria_label="View",
     )
 
