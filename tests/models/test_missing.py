@@ -379,3 +379,13 @@ def test_nothing_is_said_of_good_rows():
         warnings.simplefilter("error")
         fit = LDA().fit(Memory(X, y))
     assert fit.coef_.shape == (1, 3)
+
+
+@pytest.mark.parametrize("kind", [QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis])
+def test_how_rows_lie_in_memory_does_not_matter(kind, rng):
+    X, y = rng.normal(size=(200, 11)), np.arange(200) % 2
+    X[rng.random(X.shape) < 0.02] = np.nan
+    rows = kind().fit(X, y)
+    for other in (np.asfortranarray(X), pd.DataFrame({f"x{j}": X[:, j] for j in range(11)}), X[:, list(range(11))]):
+        columns = kind().fit(other, y)
+        assert_allclose(columns.predict_proba(other), rows.predict_proba(X), rtol=0, atol=1e-12)

@@ -189,7 +189,7 @@ def groups(holes: Array) -> Iterator[tuple[Array, Array]]:
     """The rows (n_p,) of each pattern among rows (n, d) of what is missing, and the columns that these have."""
     if not len(holes):
         return
-    packed = np.packbits(holes, axis=1)
+    packed = np.ascontiguousarray(np.packbits(holes, axis=1))  # in columns, if the rows were
     _, first, inverse = np.unique(
         packed.view(np.dtype((np.void, packed.shape[1]))).ravel(), return_index=True, return_inverse=True
     )
