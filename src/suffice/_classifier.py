@@ -26,7 +26,7 @@ from suffice._notice import emit
 from suffice._refit import all_or_nothing
 from suffice._settings import same_settings
 from suffice._vector import Array
-from suffice.data import Data, Memory
+from suffice.data import Data, Memory, is_source, source
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
 from suffice.learners import ClosedForm, Fit, Learner, Observed
@@ -93,11 +93,12 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, d), or a data set of `suffice.data`
-            Features; a data set brings its own labels and weights.
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), default=None
+        X : array, sparse matrix or data frame of shape (n, d), a data set of `suffice.data`, a path, or a table
+            Features; a data set brings its own labels and weights. A path is that of Parquet, CSV or Arrow files, a
+            table one of dask, Spark or DuckDB: rows stay where they are.
+        y : array of shape (n,), or the name of a column
+            Labels; of a path or such a table, the column that holds them.
+        sample_weight : array of shape (n,), or the name of a column, default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
         """
         with all_or_nothing(self):
@@ -119,10 +120,10 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
                 s = s if self._weighs_classes() else _suited(self, learned.statistics)
             self._adopt(s, learned)
             self._keep(learned)
-            if isinstance(X, Data):
+            if is_source(X):
                 self._take_names()
             self._say(learned)
-            self._say_of_weights(read, "weight" if isinstance(X, Data) else "sample_weight")
+            self._say_of_weights(read, "weight" if is_source(X) else "sample_weight")
             return self
 
     @available_if(_adds_up)
@@ -165,7 +166,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
                 s = s.with_classes(together)
             self._adopt((s if first else self.statistics_.decayed(decay, self._declared) + s).settled())
             self._take_in(data, s)
-            if isinstance(X, Data):
+            if is_source(X):
                 self._take_names()
             return self
 
@@ -258,12 +259,11 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
         """Input as a data set."""
-        if isinstance(X, Data):
-            if y is not None or sample_weight is not None:
-                raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
+        given = source(X, y, sample_weight)
+        if given is not None:
             if not reset:
-                return X
-            self._encoder, read = self._prepare(X)
+                return given
+            self._encoder, read = self._prepare(given)
             return read
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")

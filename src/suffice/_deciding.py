@@ -51,7 +51,7 @@ class Deciding(Predicting):
             rule = LeastCost(taken, decision_costs(given, classes, f"{type(self).__name__}.decide"))
         if reject_below is not None:
             rule = Abstaining(rule, float(reject_below), with_label(classes, reject_label))
-        return self._map(X, self._asked(rule))
+        return self._map(X, self._asked(rule), ["decision"])
 
 
 def with_label(classes: Array, label: Any) -> Array:

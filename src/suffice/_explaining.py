@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 from suffice._contributions import Contributions
 from suffice._memory import free_memory
 from suffice._predicting import Predicting
-from suffice.data import Data
+from suffice.data import is_source
 from suffice.data.memory import by_rows
 from suffice.models import Drawn, Explained, Nomogram, UndrawableError
 
@@ -63,7 +63,7 @@ class Explaining(Predicting):
             Rows in memory; the result is dense, (n, k, terms).
         """
         fit = self._fit_result()
-        if isinstance(X, Data):
+        if is_source(X):
             raise TypeError("contributions takes rows in memory, as it gives a number for each column: give some rows")
         self._check_rows(X)
         self._check_size(_num_samples(X))

@@ -20,7 +20,7 @@ from suffice._notice import Notice, emit
 from suffice._own_error import BayesError, by_quadrature, by_sampling
 from suffice._predicting import Predicting, _has_density
 from suffice._vector import Array
-from suffice.data import Data, Memory
+from suffice.data import Data, Memory, source
 from suffice.learners import Fit
 from suffice.models import Density, Samplable
 from suffice.models._base import Classed
@@ -109,7 +109,7 @@ class Generative(Predicting):
         normalised over the columns that a row has: what is missing is integrated out. Numbers have a density, which
         depends on their units; bins, categories and counts the probability of the cell or the count.
         """
-        return self._measure(X, LogDensity(self._joint()))
+        return self._measure(X, LogDensity(self._joint()), ["log p(x)"])
 
     @available_if(_draws)
     def anomaly_score(self, X: Any) -> Any:
@@ -125,7 +125,9 @@ class Generative(Predicting):
         probability counts; in other columns such a value counts as wide as all other cells together.
         """
         rng = np.random.default_rng(0)
-        return self._measure(X, Denser(self._joint(), self._drawn(self._codes(DRAWN, None, rng), rng)))
+        return self._measure(
+            X, Denser(self._joint(), self._drawn(self._codes(DRAWN, None, rng), rng)), ["anomaly score"]
+        )
 
     @available_if(_draws)
     def bayes_error(self, n: int = 100_000, random_state: Any = 0) -> BayesError:
@@ -224,9 +226,10 @@ class Generative(Predicting):
 
     def _scored(self, X: Any, asked: Asked) -> Data:
         """Rows as their answers (n, k), kept where they can be, to be summed again and again."""
-        if isinstance(X, Data) and not isinstance(X, Memory):
-            return X.map(asked).persist()
-        answers = self._map(X, asked)
+        data = source(X)
+        if data is not None and not isinstance(data, Memory):
+            return data.map(asked).persist()
+        answers = self._map(X, asked, self._by_class("log ratio of ..."))
         return Memory(answers, np.zeros(len(answers)))
 
 

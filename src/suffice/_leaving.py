@@ -15,7 +15,7 @@ from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, single_precision
 from suffice._threads import few_threads
 from suffice._vector import Array
-from suffice.data import Data
+from suffice.data import is_source
 from suffice.data.memory import by_rows, row_slices
 from suffice.models import AnyStatistics
 from suffice.models._base import LeaveOneOut
@@ -65,7 +65,7 @@ class Leaving(Predicting):
         """
         fit = self._fit_result()
         s: Any = fit.statistics if fit.moved is None else fit.moved
-        if isinstance(X, Data):
+        if is_source(X):
             raise TypeError("loo_log_proba takes rows in memory: give arrays or data frames X and y")
         self._check_rows(X)
         check_consistent_length(X, y)

@@ -150,13 +150,13 @@ class TangentDiscriminant(Classifier):
         """The class of least expected cost of each row (n,): without costs, the most probable one."""
         if self.costs is None:
             return super().predict(X)
-        return self._map(X, self._asked(LeastCost(self.classes_, self._costs())))
+        return self._map(X, self._asked(LeastCost(self.classes_, self._costs())), ["prediction"])
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
         if self.costs is None:
             return super().decision_function(X)
-        return self._measure(X, self._asked(OddsAtCosts(self._costs())))
+        return self._measure(X, self._asked(OddsAtCosts(self._costs())), self._odds())
 
     # What was learned
 

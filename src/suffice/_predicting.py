@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import narwhals as nw
@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from suffice._answers import Answer, Asked, JointDensity, MostProbable, Single, log_odds, single_log_posterior
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
-from suffice.data import Data, Memory
+from suffice.data import Memory, Named, source
 from suffice.encoders._base import frame_of
 from suffice.learners import Fit
 from suffice.models import Density, Model
@@ -49,16 +49,24 @@ class Predicting:
     @abstractmethod
     def _features(self, X: Any, reset: bool) -> Any: ...
 
-    def _map(self, X: Any, f: Callable[[Any], Array]) -> Any:
-        """f of every row, in the form in which the rows are."""
-        if isinstance(X, Data):
-            return X.transform(f)
+    def _map(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
+        """f of every row, in the form in which the rows are; of tables, in columns of these names."""
+        data = source(X)
+        if data is not None:
+            return data.transform(Named(f, tuple(names)))
         self._check_rows(X)
         return Memory(self._features(X, reset=False)).transform(f)
 
-    def _measure(self, X: Any, f: Callable[[Any], Array]) -> Any:
+    def _measure(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
         """Numbers for every row, of the precision of the rows."""
-        return self._map(X, Single(f) if single_precision(X) else f)
+        return self._map(X, Single(f) if single_precision(X) else f, names)
+
+    def _by_class(self, called: str) -> list[str]:
+        """A name for each class, in the place of the dots."""
+        return [called.replace("...", str(label)) for label in self.classes_.tolist()]
+
+    def _odds(self) -> list[str]:
+        return ["log odds"] if len(self.classes_) == 2 else self._by_class("log p(...)")
 
     def _asked(self, answer: Answer) -> Asked:
         fit = self._fit_result()
@@ -66,11 +74,13 @@ class Predicting:
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of the class probabilities (n, k), with no floor."""
-        return self._measure(X, self._asked(single_log_posterior if single_precision(X) else log_posterior))
+        return self._measure(
+            X, self._asked(single_log_posterior if single_precision(X) else log_posterior), self._by_class("log p(...)")
+        )
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities (n, k), in the order of `classes_`."""
-        return self._measure(X, self._asked(posterior))
+        return self._measure(X, self._asked(posterior), self._by_class("p(...)"))
 
     @available_if(_has_density)
     def predict_joint_log_proba(self, X: Any) -> Any:
@@ -82,15 +92,17 @@ class Predicting:
         unlike all that was learned.
         """
         fit = self._fit_result()
-        return self._measure(X, JointDensity(cast(Density[Any, Any], fit.model), fit.parameters))
+        return self._measure(
+            X, JointDensity(cast(Density[Any, Any], fit.model), fit.parameters), self._by_class("log p(x, ...)")
+        )
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row (n,)."""
-        return self._map(X, self._asked(MostProbable(self.classes_)))
+        return self._map(X, self._asked(MostProbable(self.classes_)), ["prediction"])
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
-        return self._measure(X, self._asked(log_odds))
+        return self._measure(X, self._asked(log_odds), self._odds())
 
 
 def single_precision(X: Any) -> bool:

@@ -299,7 +299,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> Any:
         """The canonical coordinates (n, n_components) of rows: X @ scalings_."""
         encoder, features = self._fit_result().model.encoder, self.statistics_.domain.features
-        return self._measure(X, Scored(encoder, features, self._canonical(), self._n_features_out))
+        coordinates = Scored(encoder, features, self._canonical(), self._n_features_out)
+        return self._measure(X, coordinates, self.get_feature_names_out())
 
     def to_sklearn(self) -> Any:
         """scikit-learn's own with the same probabilities; it takes no missing values."""

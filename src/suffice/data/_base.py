@@ -110,8 +110,24 @@ class After:
     f: Callable[[Any], Any]
     g: Callable[[Any], Any]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the answers are called, where g says so."""
+        return tuple(getattr(self.g, "names", ()))
+
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
+
+
+@dataclass(frozen=True)
+class Named:
+    """f, and what the columns of its answers are called: an engine that keeps rows in tables uses these names."""
+
+    f: Callable[[Any], Any]
+    names: tuple[str, ...]
+
+    def __call__(self, X: Any) -> Any:
+        return self.f(X)
 
 
 @dataclass(frozen=True)

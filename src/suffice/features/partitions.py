@@ -24,7 +24,7 @@ from suffice._domain import Encoded
 from suffice._labels import check_labels
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
-from suffice.data import Data, Memory
+from suffice.data import Memory, Named, source
 from suffice.encoders.table import BINS, Table
 from suffice.encoders.trees import Trees
 from suffice.files import Savable
@@ -126,10 +126,9 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
         check(self, n=COUNT, max_rows=COUNT, candidates=COUNT, min_leaf=POSITIVE, min_split=POSITIVE)
         check(self, labels=one_of(True, False))
         with all_or_nothing(self):
-            if isinstance(X, Data):
-                if y is not None or sample_weight is not None:
-                    raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
-                self.encoder_ = self._encoder(self.labels).prepare(X)
+            data = source(X, y, sample_weight)
+            if data is not None:
+                self.encoder_ = self._encoder(self.labels).prepare(data)
                 self._take_names()
                 return self
             self._check_rows(X)
@@ -145,7 +144,10 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
         """The leaf of each tree that each row comes to: whole numbers (n, t)."""
         check_is_fitted(self)
         leaves = Leaves(self.encoder_)
-        return X.transform(leaves) if isinstance(X, Data) else leaves(self._read(X))
+        data = source(X)
+        if data is None:
+            return leaves(self._read(X))
+        return data.transform(Named(leaves, tuple(map(str, self.get_feature_names_out()))))
 
     def inside(self, X: Any) -> Array:
         """Whether each tree was grown on rows equal to these: (n, t)."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params, _check_sample_weight
 
 from suffice._classifier import Classifier
 from suffice._labels import check_labels
-from suffice.data import Data
+from suffice.data import is_source
 from suffice.model_selection._folds import Folds, Summed
 from suffice.model_selection._measure import Task, Tested, as_numbers
 from suffice.model_selection._scorers import quick
@@ -93,7 +93,7 @@ class GridSearch(GridSearchCV):
         **params
             What else the estimator's `fit` takes, and `groups` for the splitter.
         """
-        if isinstance(X, Data):
+        if is_source(X):
             raise TypeError("GridSearch takes rows in memory: give arrays or data frames X and y")
         self._validate_params()
         scorer, counts = self._get_scorers()

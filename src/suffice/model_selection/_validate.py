@@ -10,7 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight
 
-from suffice.data import Data
+from suffice.data import is_source
 from suffice.model_selection._folds import Folds
 from suffice.model_selection._measure import Task, Tested, as_numbers
 from suffice.model_selection._scorers import quick
@@ -67,7 +67,7 @@ def cross_validate(
     >>> cross_validate(LinearDiscriminantAnalysis(), *load_iris(return_X_y=True))["test_score"].round(2)
     array([0.97, 0.97, 0.93, 0.93, 1.  ])
     """
-    if isinstance(X, Data):
+    if is_source(X):
         raise TypeError("cross_validate takes rows in memory: give arrays or data frames X and y")
     X, y = indexable(X, y)
     splits = as_numbers(model_selection.check_cv(cv, y, classifier=True).split(X, y, groups))

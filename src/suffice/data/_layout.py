@@ -1,0 +1,172 @@
+"""Which columns of a table are labels, weights, keys and features: all that engines with tables have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from suffice._labels import OneHot, show_all
+from suffice._vector import Array
+from suffice.data._base import Batch
+
+
+class DataError(ValueError):
+    """Rows that cannot be read or learned from; the message names the file or partition."""
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """What is wrong with rows, as a DataError that begins with where they are.
+
+    >>> with located("part 3"):
+    ...     raise ValueError("no labels")
+    Traceback (most recent call last):
+    suffice.data._layout.DataError: part 3: no labels
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table are to learning and predicting, as a value that travels to where the rows are.
+
+    Parameters
+    ----------
+    target : str, default=None
+        The column with the labels; rows without labels can be predicted, not learned from.
+    weight : str, default=None
+        The column with the row weights.
+    columns : tuple of str, default=None
+        The columns with the features; by default all that are nothing else.
+    keys : tuple of str, default=()
+        Columns that say which row is which: they are no features, and come back with the predictions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> layout = Layout("y", keys=("id",))
+    >>> table = pd.DataFrame({"id": [7, 8], "x": [1.5, 2.0], "y": ["a", "b"]})
+    >>> batch = layout.batch(table)
+    >>> list(batch.X.columns), batch.Y.classes.tolist()
+    (['x'], ['a', 'b'])
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    columns: tuple[str, ...] | None = None
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, target: str | None, weight: str | None, columns: Sequence[str] | None, keys: str | Sequence[str]
+    ) -> Layout:
+        """From the arguments of an engine, checked."""
+        keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be None or a list of names, got {columns!r}")
+        listed = None if columns is None else tuple(columns)
+        named = [name for name in (target, weight, *keys) if name is not None]
+        wrong = [name for name in (*named, *(listed or ())) if not isinstance(name, str)]
+        if wrong:
+            raise TypeError(f"target, weight, columns and keys are names of columns, got {show_all(wrong)}")
+        twice = sorted({name for name in named if named.count(name) > 1} | set(named).intersection(listed or ()))
+        if twice:
+            raise ValueError(f"a column is the target, the weight, a key or a feature, not two of them: {twice}")
+        return cls(target, weight, listed, keys)
+
+    def features(self, names: Sequence[str]) -> list[str]:
+        """The names of the features among all columns; ValueError if one that was given is not there."""
+        self.check(names, [*(self.columns or ()), *self.keys])
+        others = {self.target, self.weight, *self.keys}
+        found = [name for name in names if name not in others] if self.columns is None else list(self.columns)
+        if not found:
+            raise ValueError(f"no column is left for features: there are {show_all(names)}")
+        return found
+
+    def needed(self, names: Sequence[str], labels: bool) -> list[str]:
+        """The columns to read, of all there are; with those of the labels and weights, or with the keys."""
+        if not labels:
+            return [*self.keys, *self.features(names)]
+        self.check(names, [name for name in (self.target, self.weight) if name is not None])
+        return [*self.features(names), *(name for name in (self.target, self.weight) if name is not None)]
+
+    def check(self, names: Sequence[str], asked: Sequence[str]) -> None:
+        """ValueError unless all columns that are asked for are there."""
+        lost = [name for name in asked if name not in set(names)]
+        if lost:
+            raise ValueError(f"there is no column {show_all(lost)}; the columns are {show_all(names)}")
+
+    def batch(self, table: Any) -> Batch:
+        """Some rows of a data frame of any library, with their labels; rows of weight zero are left out."""
+        if self.target is None:
+            raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
+        frame = nw.from_native(table, eager_only=True)
+        self.needed(frame.columns, labels=True)
+        Y = OneHot.of(_labels(frame.get_column(self.target), self.target), self._weights(frame))
+        X = frame.select(self.features(frame.columns))
+        if not Y.weight.all():
+            rows = np.flatnonzero(Y.weight)
+            X, Y = X[rows.tolist(), :], Y[rows]
+        return Batch(X.to_native(), Y)
+
+    def rows(self, table: Any) -> Any:
+        """The features of a data frame, as one of the same library."""
+        frame = nw.from_native(table, eager_only=True)
+        return frame.select(self.features(frame.columns)).to_native()
+
+    def answered(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
+        """The key columns of some rows, and after them what f says of their features, by name."""
+        frame = nw.from_native(table, eager_only=True)
+        kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
+        said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
+        clash = sorted(kept.keys() & said.keys())
+        if clash:
+            raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
+        return kept | said
+
+    def _weights(self, frame: nw.DataFrame[Any]) -> Array | None:
+        if self.weight is None:
+            return None
+        try:
+            weight = np.asarray(frame.get_column(self.weight).to_numpy(), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the weights in column {self.weight!r} are no numbers ({error})") from error
+        if not (np.isfinite(weight) & (weight >= 0)).all():
+            raise ValueError(f"the weights in column {self.weight!r} must be finite numbers of at least 0")
+        return weight
+
+
+def _labels(column: nw.Series[Any], called: str) -> Array:
+    """Labels (n,); ValueError where one is missing."""
+    null = column.is_null().to_numpy()
+    if null.any():
+        which = "all rows" if null.all() else f"{int(null.sum())} of {len(null)} rows"
+        raise ValueError(f"{which} have no label in column {called!r}: leave such rows out, or fill them in")
+    return np.asarray(column.to_numpy())
+
+
+def names_of(f: Callable[[Any], Any]) -> tuple[str, ...]:
+    """What the columns of f's answers are called; () where f does not say."""
+    return tuple(getattr(f, "names", ()) or ())
+
+
+def answers(values: Any, names: Sequence[str] = ()) -> dict[str, Array]:
+    """Answers (n,) or (n, k) as columns by name.
+
+    >>> answers(np.array([[0.25, 0.75]]), ["p(a)", "p(b)"])
+    {'p(a)': array([0.25]), 'p(b)': array([0.75])}
+    """
+    values = np.asarray(values)
+    columns = [values] if values.ndim == 1 else list(values.T)
+    names = names if len(names) == len(columns) else [f"answer {j}" for j in range(len(columns))]
+    return dict(zip(names, columns, strict=True))
