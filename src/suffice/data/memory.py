@@ -23,6 +23,7 @@ from suffice._progress import reading
 from suffice._threads import few_threads
 from suffice._vector import Array
 from suffice.data._base import Batch, Between, Change, Data, R
+from suffice.data._fingerprint import digest
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
 
@@ -82,6 +83,12 @@ class Memory(Data):
     def _like(self, X: Any, Y: OneHot | None) -> Memory:
         """Other rows with the settings of these."""
         return Memory(X, Y, batch_size=self.batch_size, verbose=self.verbose)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Rows and columns, and a digest of all that they hold."""
+        parts = () if self.Y is None else (self.Y.classes, self.Y.codes, self.Y.weight)
+        rows, labels = (digest(*values) for values in ((self.X,), parts))
+        return {"rows": _num_samples(self.X), "columns": _width(self.X), "values": rows, "labels": labels}
 
     @contextmanager
     def _pass(self) -> Iterator[Iterator[slice]]:
