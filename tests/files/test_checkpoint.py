@@ -74,7 +74,7 @@ def interrupted(model, data, folder, sums):
     raise AssertionError("it never ends")
 
 
-@every(lambda entry: not entry.out_of_sample)
+@every(lambda entry: not entry.out_of_sample and "evidence" not in entry.name)  # whose sums are those of others
 def test_every_interrupted_fit_ends_as_it_would_have(entry, tmp_path):
     X, y = entry.draw(0)
     model = entry.estimator()
@@ -304,9 +304,7 @@ def test_one_process_has_one_fit_in_a_folder(tmp_path):
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path):
-    with pytest.raises(
-        CheckpointError, match=r"cannot have a checkpoint: a sum.* is not of this library.* without one"
-    ):
+    with pytest.raises(CheckpointError, match=r"cannot have a checkpoint: a sum.* not of this library.* without one"):
         ModelClassifier(Stranger()).fit(*IRIS, checkpoint=tmp_path / "stranger")
     honest = GaussianNB(learner=RiskCalibration(out_of_sample=True))
     with pytest.raises(TypeError, match=r"needs rows in memory, .* and no checkpoint"):
