@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from suffice._answers import Hits
 from suffice._carrying import Carrying
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
@@ -257,8 +258,23 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
     def _say_of_weights(self, data: Data, called: str) -> None:
         """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
         needs = getattr(self._learner(), "needs", ())
-        if isinstance(data, Memory) and data.Y is not None and not any(issubclass(need, Natural) for need in needs):
-            emit(outweighed(self._fit_result().model.unit.prior_rows, data.Y.weight, called))
+        if not any(issubclass(need, Natural) for need in needs):
+            total = float(self.statistics_.mass.sum())
+            emit(outweighed(self._fit_result().model.unit.prior_rows, total, data.count, called))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose label is predicted, by weight.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; of a data set, a path or a table the rows are read once, and only the shares come back.
+        """
+        data = source(X, y, sample_weight)
+        if data is None:
+            return float(super().score(X, y, sample_weight))
+        found = data.sum(Hits(self._decision(), self.classes_))
+        return found.right / found.mass
 
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None

@@ -98,7 +98,11 @@ class Predicting:
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row (n,)."""
-        return self._map(X, self._asked(MostProbable(self.classes_)), ["prediction"])
+        return self._map(X, self._decision(), ["prediction"])
+
+    def _decision(self) -> Asked:
+        """What `predict` says of rows."""
+        return self._asked(MostProbable(self.classes_))
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
