@@ -25,9 +25,11 @@ from suffice import (
     NaiveBayes,
     TabularClassifier,
 )
+from suffice._vector import Vector
 from suffice.data import Memory
 from suffice.files import checkpoint as checkpoints
 from suffice.files import digest
+from suffice.files._registry import ANSWERS, _own, class_name
 from suffice.learners import GradientDescent, RiskCalibration
 from suffice.testing import Partitions
 from tests.files.mortal import Mortal, estimator, parts
@@ -241,9 +243,12 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 
 def test_foreign_files_are_left_alone(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(CheckpointError, match=r"has files that are no checkpoint \(letter\.txt\): give a new or empty"):
+    (tmp_path / ".letter.tmp").touch()
+    with pytest.raises(
+        CheckpointError, match=r"that are no checkpoint \(\.letter\.tmp, letter\.txt\): give a new or"
+    ):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} <= {"letter.txt", "lock"}
+    assert {path.name for path in tmp_path.iterdir()} == {".letter.tmp", "letter.txt", "lock"}
     with pytest.raises(CheckpointError, match=r"a checkpoint is a folder, but .*letter\.txt' is a file"):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path / "letter.txt")
 
@@ -309,6 +314,12 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
     honest = GaussianNB(learner=RiskCalibration(out_of_sample=True))
     with pytest.raises(TypeError, match=r"needs rows in memory, .* and no checkpoint"):
         honest.fit(*IRIS, checkpoint=tmp_path / "honest")
+
+
+def test_every_kind_of_sum_has_a_name_of_its_own():
+    kinds = [c for c in _own() if issubclass(c, Vector) or class_name(c) in ANSWERS]
+    assert len({class_name(c) for c in kinds}) == len(set(kinds))
+    assert {class_name(c) for c in kinds} >= ANSWERS
 
 
 def test_random_numbers_are_not_touched(tmp_path):

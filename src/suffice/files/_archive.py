@@ -22,7 +22,6 @@ MARK = b"suffice model, sha256 "  # of all that stands before it; the digest fol
 DIGEST = 64
 DAY = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows: equal models are equal files
 BLOCK = 1 << 20
-ASIDE = ".tmp"  # how a file ends that is not whole yet
 SHOWN = 40  # letters of a name that are part of the hidden one, which may not be too long either
 MEMBERS = 1_000_000
 ROOM, TIMES = 1 << 28, 100  # bytes a file may unpack to: so many, or so many times its own
@@ -39,7 +38,7 @@ def write(path: str | os.PathLike[str], members: Mapping[str, bytes], called: st
 def replacing(path: str | os.PathLike[str], called: str) -> Iterator[BinaryIO]:
     """A file that takes the place of another one when all of it is written; messages say that `called` was not."""
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(8)}{ASIDE}")
+    aside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(8)}.tmp")
     try:
         mode = _mode(target)
         with aside.open("xb+") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ V = TypeVar("V")
 
 FORMAT = 1
 ABOUT, LOCK, ENTRY = "about.json", "lock", ".answer"
+ASIDE = re.compile(r"\.(\d+\.answer|about\.json)\.[0-9a-f]+\.tmp")  # what was being written when a process was killed
 ANEW = "To begin anew, give another folder, or delete this one"
 LONG = 60  # letters of a value in a message
 UNKNOWN = "this kind of data set has no fingerprint, so that nothing tells whether its rows are those of the checkpoint"
@@ -77,8 +79,8 @@ class Journal:
         """Of a folder that is new, empty, or has a checkpoint of these rows."""
         rows = json.loads(json.dumps(rows))
         found = {path.name for path in folder.iterdir()} - {LOCK}
-        aside = {name for name in found if name.startswith(".") and name.endswith(_archive.ASIDE)}
-        for name in aside:  # of a process that was killed while it wrote
+        aside = {name for name in found if ASIDE.fullmatch(name)}
+        for name in aside:
             (folder / name).unlink()
         if found == aside:
             seed = int(check_random_state(None).randint(2**31))
