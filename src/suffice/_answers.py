@@ -10,10 +10,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from suffice._domain import Domain, Encoded
-from suffice._labels import check_family
 from suffice._posterior import log_posterior, posterior
-from suffice._vector import Array, Vector
-from suffice.data import Batch
+from suffice._vector import Array
 from suffice.models import Density, Model
 
 TIE = 1e-9  # densities that differ by less, as a share, are equal but for rounding
@@ -109,28 +107,6 @@ class MostProbable:
 
     def __call__(self, log_joint: Array) -> Array:
         return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Share(Vector):
-    """The weight of some rows, and of those among them that are right."""
-
-    mass: float
-    right: float
-
-
-@dataclass(frozen=True)
-class Hits:
-    """Which rows of a batch get their own label."""
-
-    f: Callable[[Any], Array]  # labels of rows
-    classes: Array  # that were learned
-
-    def __call__(self, batch: Batch) -> Share:
-        Y = batch.Y
-        check_family(Y.classes, self.classes, "class labels")
-        right = self.f(batch.X) == Y.classes[Y.codes]
-        return Share(float(Y.weight.sum()), float(Y.weight @ right))
 
 
 def single_log_posterior(log_joint: Array) -> Array:

@@ -19,12 +19,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice._answers import Hits
 from suffice._carrying import Carrying
 from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
 from suffice._notice import emit
 from suffice._refit import all_or_nothing
+from suffice._scoring import Hits
 from suffice._settings import same_settings
 from suffice._vector import Array
 from suffice.data import Data, Memory, is_source, source
@@ -273,7 +273,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         data = source(X, y, sample_weight)
         if data is None:
             return float(super().score(X, y, sample_weight))
-        found = data.sum(Hits(self._decision(), self.classes_))
+        found = data.sum(Hits(self._asked(self._choice()), self.classes_))
         return found.right / found.mass
 
     def _weighs_classes(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from suffice._answers import Asked, LeastCost, OddsAtCosts
+from suffice._answers import Answer, LeastCost, OddsAtCosts
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
 from suffice._labels import show_all
@@ -150,8 +150,8 @@ class TangentDiscriminant(Classifier):
         """The class of least expected cost of each row (n,): without costs, the most probable one."""
         return super().predict(X)
 
-    def _decision(self) -> Asked:
-        return super()._decision() if self.costs is None else self._asked(LeastCost(self.classes_, self._costs()))
+    def _choice(self) -> Answer:
+        return super()._choice() if self.costs is None else LeastCost(self.classes_, self._costs())
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""

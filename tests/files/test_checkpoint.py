@@ -244,9 +244,7 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 def test_foreign_files_are_left_alone(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     (tmp_path / ".letter.tmp").touch()
-    with pytest.raises(
-        CheckpointError, match=r"that are no checkpoint \(\.letter\.tmp, letter\.txt\): give a new or"
-    ):
+    with pytest.raises(CheckpointError, match=r"that are no checkpoint \(\.letter\.tmp, letter\.txt\): give a new or"):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {".letter.tmp", "letter.txt", "lock"}
     with pytest.raises(CheckpointError, match=r"a checkpoint is a folder, but .*letter\.txt' is a file"):

@@ -60,7 +60,7 @@ class Recorded(Data):
     def fingerprint(self) -> dict[str, Any] | None:
         return self.data.fingerprint()
 
-    def _seen(self, make: Callable[[Data], Data], *how: Any) -> Recorded:
+    def _view(self, make: Callable[[Data], Data], *how: Any) -> Recorded:
         """What is made of these rows, when it is needed."""
         return Recorded(self.record, lambda: make(self.data), Content.of((self.view, *how)))
 
@@ -73,16 +73,16 @@ class Recorded(Data):
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
     ) -> Data:
-        return self._seen(lambda data: data.map(features, labels), "map", features, labels)
+        return self._view(lambda data: data.map(features, labels), "map", features, labels)
 
     def changed(self, change: Change) -> Data:
-        return self._seen(lambda data: data.changed(change), "changed", change)
+        return self._view(lambda data: data.changed(change), "changed", change)
 
     def sample(self, share: float, seed: int = 0) -> Data:
-        return self._seen(lambda data: data.sample(share, seed), "sample", share, seed)
+        return self._view(lambda data: data.sample(share, seed), "sample", share, seed)
 
     def resample(self, seed: int) -> Data:
-        return self._seen(lambda data: data.resample(seed), "resample", seed)
+        return self._view(lambda data: data.resample(seed), "resample", seed)
 
     def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
         return self._parts(lambda data: data.split(shares, seed), "split", tuple(shares), seed)
@@ -91,4 +91,4 @@ class Recorded(Data):
         return self._parts(lambda data: data.pieces(count, seed), "pieces", count, seed)
 
     def persist(self) -> Data:
-        return self._seen(lambda data: data.persist(), "persist")
+        return self._view(lambda data: data.persist(), "persist")
