@@ -224,6 +224,13 @@ def test_other_rows_are_refused(X, y, said, tmp_path):
         GaussianNB().fit(Lazy([IRIS]), checkpoint=tmp_path)
 
 
+def test_of_many_files_the_one_that_differs_is_named(tmp_path):
+    whole, cut = Partitions([IRIS, IRIS]), Partitions([IRIS, (IRIS[0][:90], IRIS[1][:90])])
+    GaussianNB().fit(whole, checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match="is of other rows: rows was 150 and is 90, values was"):
+        GaussianNB().fit(cut, checkpoint=tmp_path)
+
+
 def test_rows_without_a_fingerprint_are_warned_of(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,7 +41,7 @@ FORMAT = 1
 ABOUT, LOCK, ENTRY = "about.json", "lock", ".answer"
 ASIDE = re.compile(r"\.(\d+\.answer|about\.json)\.[0-9a-f]+\.tmp")  # what was being written when a process was killed
 ANEW = "To begin anew, give another folder, or delete this one"
-LONG = 60  # letters of a value in a message
+LONG = 100  # letters of a value in a message
 UNKNOWN = "this kind of data set has no fingerprint, so that nothing tells whether its rows are those of the checkpoint"
 
 
@@ -173,8 +174,15 @@ def _words(value: Any) -> str:
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """In words, what is not the same in both."""
-    names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
-    return listed(f"{name} was {_short(there.get(name))} and is {_short(here.get(name))}" for name in names)
+    pairs = {name: _apart(there.get(name), here.get(name)) for name in {**there, **here}}
+    return listed(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
+
+
+def _apart(there: Any, here: Any) -> tuple[Any, Any]:
+    """Two values, or of two lists the first entries that differ."""
+    if isinstance(there, list) and isinstance(here, list):
+        return next(((a, b) for a, b in zip_longest(there, here) if a != b), (there, here))
+    return there, here
 
 
 def _short(value: Any) -> str:
