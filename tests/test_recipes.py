@@ -17,7 +17,10 @@ def blocks(path):
     return re.findall(r"^```python\n(.*?)^```$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/guide.md", "docs/learners.md", "docs/plots.md", "CONTRIBUTING.md"])
+PAGES = ["README.md", "docs/growing.md", "docs/guide.md", "docs/learners.md", "docs/plots.md", "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_the_examples_run(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # for the files that they write
     module = ModuleType("examples")  # where pickle finds what the examples define

@@ -10,7 +10,7 @@ from suffice._notice import PoorFitWarning
 from suffice._version import __version__
 from suffice.additive import AdditiveTables
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.files import ModelFileError, load, save
+from suffice.files import CheckpointError, ModelFileError, load, save
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
@@ -32,6 +32,7 @@ __all__ = [
     "AdditiveTables",
     "BernoulliNB",
     "CategoricalNB",
+    "CheckpointError",
     "ConstantColumnWarning",
     "Contributions",
     "DegenerateError",

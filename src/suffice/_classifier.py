@@ -24,11 +24,13 @@ from suffice._check import FRACTION, check_value
 from suffice._labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
 from suffice._notice import emit
 from suffice._refit import all_or_nothing
+from suffice._scoring import Hits
 from suffice._settings import same_settings
 from suffice._vector import Array
 from suffice.data import Data, Memory, is_source, source
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
+from suffice.files.checkpoint import recorded
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin, require
 from suffice.models import Model, Statistics
@@ -88,7 +90,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
     # Learning
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Self:
         """Learn from all rows at once.
 
         Parameters
@@ -100,7 +102,12 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             Labels; of a path or such a table, the column that holds them.
         sample_weight : array of shape (n,), or the name of a column, default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
+        checkpoint : path of a folder, default=None
+            Keeps every sum over the rows: the same fit, called again after it was killed, goes on where it was, and
+            ends as it would have. Of other rows, or settings that lead to other sums, it is a `CheckpointError`.
         """
+        if checkpoint is not None:
+            return self._fit_kept(checkpoint, X, y, sample_weight)
         with all_or_nothing(self):
             self._declared = np.empty(0)
             self._keep(None)
@@ -125,6 +132,17 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             self._say(learned)
             self._say_of_weights(read, "weight" if is_source(X) else "sample_weight")
             return self
+
+    def _fit_kept(self, folder: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from rows whose sums are kept in a folder."""
+        given = source(X, y, sample_weight)
+        with all_or_nothing(self):
+            rows = Memory(*self._checked(X, y, sample_weight)) if given is None else given
+            with recorded(folder, rows, self) as data:
+                self.fit(data)
+            if given is None:
+                validate_data(self, X, reset=True, skip_check_array=True)
+        return self
 
     @available_if(_adds_up)
     def partial_fit(
@@ -240,8 +258,23 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
     def _say_of_weights(self, data: Data, called: str) -> None:
         """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
         needs = getattr(self._learner(), "needs", ())
-        if isinstance(data, Memory) and data.Y is not None and not any(issubclass(need, Natural) for need in needs):
-            emit(outweighed(self._fit_result().model.unit.prior_rows, data.Y.weight, called))
+        if not any(issubclass(need, Natural) for need in needs):
+            total = float(self.statistics_.mass.sum())
+            emit(outweighed(self._fit_result().model.unit.prior_rows, total, data.count, called))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose label is predicted, by weight.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; of a data set, a path or a table the rows are read once, and only the shares come back.
+        """
+        data = source(X, y, sample_weight)
+        if data is None:
+            return float(super().score(X, y, sample_weight))
+        found = data.sum(Hits(self._asked(self._choice()), self.classes_))
+        return found.right / found.mass
 
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None
@@ -265,6 +298,11 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
                 return given
             self._encoder, read = self._prepare(given)
             return read
+        rows, Y = self._checked(X, y, sample_weight)
+        return Memory(self._features(rows, reset, Y), Y)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
+        """Rows in memory and their labels, of those that have a weight."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         self._check_rows(X)
@@ -276,8 +314,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             if not len(rows):  # which newer versions of scikit-learn have said by now
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             X, y, weight = _safe_indexing(by_rows(X), rows), y[rows], weight[rows]
-        Y = OneHot.coded(y, weight)
-        return Memory(self._features(X, reset, Y), Y)
+        return X, OneHot.coded(y, weight)
 
     def _take_names(self) -> None:
         """What scikit-learn does for arrays and frames, for the feature names of a data set."""

@@ -49,7 +49,7 @@ class Leaving(Predicting):
     def _class_weights(self, s: AnyStatistics) -> Array: ...
 
     @available_if(_leaves_out)
-    def loo_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def loo_log_proba(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """log p(y | x_i) (n, k) of learned rows, each by a model that has learned all rows but this one.
 
         It takes one read of the rows and no fit: sums without a row are the sums less the row, and inverses follow by
@@ -67,6 +67,8 @@ class Leaving(Predicting):
         s: Any = fit.statistics if fit.moved is None else fit.moved
         if is_source(X):
             raise TypeError("loo_log_proba takes rows in memory: give arrays or data frames X and y")
+        if y is None:
+            raise ValueError("loo_log_proba needs the labels y of the rows X, as they were learned")
         self._check_rows(X)
         check_consistent_length(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)

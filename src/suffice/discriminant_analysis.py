@@ -272,10 +272,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return TiedFullGaussian(**settings)
         return ShrunkTiedGaussian(**settings, shrinkage=self.shrinkage)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Self:
         """As for all classifiers; refused if there are fewer than `n_components` coordinates."""
         with all_or_nothing(self):
-            super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight, checkpoint)
             _ = self._n_features_out
             return self
 

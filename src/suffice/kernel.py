@@ -14,6 +14,7 @@ from suffice._labels import show_all
 from suffice._memory import free_memory
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
+from suffice.data import is_source
 from suffice.encoders.numbers import check_finite_for
 from suffice.files import Savable
 from suffice.tangent import MinimaxProbabilityMachine
@@ -91,8 +92,10 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
         self.multi_class = multi_class
         self.max_memory = max_memory
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and weights (n,)."""
+        if is_source(X):
+            raise TypeError("KernelMPM takes rows in memory, as it compares all pairs of them: give arrays X and y")
         self._check_settings()
         with all_or_nothing(self):
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, check
 from suffice._columns import ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
+from suffice._seeds import generator
 from suffice.data import Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.blocks import BlockFeatures
@@ -153,7 +153,7 @@ class TabularClassifier(ExpertClassifier):
     def _views(self) -> Views:
         """How rows are to be seen, once the first of them have prepared it."""
         table = self._table()
-        rng, each = check_random_state(self.random_state), -(-self.n_trees // len(TREES))
+        rng, each = generator(self.random_state), -(-self.n_trees // len(TREES))
         trees = [
             (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
             for name, candidates in TREES.items()

@@ -377,7 +377,7 @@ class AdditiveTables(ExpertClassifier):
                 one._refuse_by_hand()
         return cast(Self, super().merge(other))
 
-    def loo_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def loo_log_proba(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Logarithm of the class probabilities (n, k) of rows that were learned, by all other rows."""
         self._refuse_by_hand()
         return np.asarray(super().loo_log_proba(X, y, sample_weight))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import poisson
 
+from suffice._content import Content
 from suffice._domain import Encoded, Rows
 from suffice._hash import row_hash
 from suffice._labels import OneHot
@@ -87,6 +88,13 @@ class Data(ABC):
         """The same rows, kept as they are now where the engine can keep them."""
         return self
 
+    def fingerprint(self) -> dict[str, Any] | None:
+        """By name, as JSON can have it, what tells without much reading whether rows are the same; None: nothing does.
+
+        Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class Changed(Data):
@@ -101,6 +109,10 @@ class Changed(Data):
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         return self.source.transform(f if self.features is None else After(self.features, f))
+
+    def fingerprint(self) -> dict[str, Any] | None:
+        rows = self.source.fingerprint()
+        return None if rows is None else rows | {"change": [rows.get("change"), *Content.of(self.change)]}
 
 
 @dataclass(frozen=True)

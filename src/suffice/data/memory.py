@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -18,9 +19,11 @@ from sklearn.utils.validation import _num_samples
 from suffice._check import COUNT, check_value, or_else
 from suffice._domain import Encoded, Rows
 from suffice._labels import OneHot
+from suffice._progress import reading
 from suffice._threads import few_threads
 from suffice._vector import Array
 from suffice.data._base import Batch, Between, Change, Data, R
+from suffice.data._fingerprint import digest
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
 
@@ -41,6 +44,8 @@ class Memory(Data):
         are stored.
     target : name of a column, default=None
         The column of a data frame X that holds the labels, in the place of y.
+    verbose : int, default=0
+        1 shows the rows of each pass.
 
     Examples
     --------
@@ -50,7 +55,13 @@ class Memory(Data):
     """
 
     def __init__(
-        self, X: Any, y: Any = None, weight: Any = None, batch_size: int | None = None, target: str | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        weight: Any = None,
+        batch_size: int | None = None,
+        target: str | None = None,
+        verbose: int = 0,
     ) -> None:
         check_value(batch_size, "Memory: batch_size", or_else(None, COUNT))
         X, y, weight = _taken_out(X, y, weight, target)
@@ -62,51 +73,65 @@ class Memory(Data):
         if Y is not None and not Y.weight.all():
             rows = np.flatnonzero(Y.weight)
             X, Y = _safe_indexing(X, rows), Y[rows]
-        self.X, self.Y, self.batch_size = X, Y, batch_size
+        self.X, self.Y, self.batch_size, self.verbose = X, Y, batch_size, verbose
 
     def _labels(self) -> OneHot:
         if self.Y is None:
             raise ValueError("this data set has no labels to learn from: give y, or target= with the name of a column")
         return self.Y
 
+    def _like(self, X: Any, Y: OneHot | None) -> Memory:
+        """Other rows with the settings of these."""
+        return Memory(X, Y, batch_size=self.batch_size, verbose=self.verbose)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Rows and columns, and a digest of all that they hold."""
+        parts = () if self.Y is None else (self.Y.classes, self.Y.codes, self.Y.weight)
+        rows, labels = (digest(*values) for values in ((self.X,), parts))
+        return {"rows": _num_samples(self.X), "columns": _width(self.X), "values": rows, "labels": labels}
+
+    @contextmanager
+    def _pass(self) -> Iterator[Iterator[slice]]:
+        """The batches of a pass, as slices in order; shown if that is wanted."""
+        n = _num_samples(self.X)
+        with few_threads(_width(self.X)), reading("rows in memory", n, self.verbose) as seen:
+            yield _followed(row_slices(self.X, self.batch_size), n, seen)
+
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, in order."""
         Y = self._labels()
-        batches = (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in row_slices(self.X, self.batch_size))
-        with few_threads(_width(self.X)):
-            return reduce(operator.add, batches)
+        with self._pass() as batches:
+            return reduce(operator.add, (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in batches))
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """f of the features, batch by batch, as one array."""
-        with few_threads(_width(self.X)):
-            return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in row_slices(self.X, self.batch_size)])
+        with self._pass() as batches:
+            return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in batches])
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
     ) -> Memory:
         """The same rows with a function applied, once, to their features, their labels or both."""
         X = self.X if features is None else features(self.X)
-        return Memory(X, self.Y if labels is None else labels(self._labels()), batch_size=self.batch_size)
+        return self._like(X, self.Y if labels is None else labels(self._labels()))
 
     def changed(self, change: Change) -> Memory:
         """The same rows after a change of each batch, made once."""
         Y = self._labels()
-        slices = row_slices(self.X, self.batch_size)
-        with few_threads(_width(self.X)):
+        with self._pass() as slices:
             batches = [change(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in slices]
         codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
         return Memory(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
 
     def sample(self, share: float, seed: int = 0) -> Memory:
         """About so large a share of the rows, those of smallest hash: the same ones in any order."""
-        some = Between(0.0, share, seed)(Batch(self.X, self._labels()))
-        return Memory(some.X, some.Y, batch_size=self.batch_size)
+        return self._like(*Between(0.0, share, seed)(Batch(self.X, self._labels())))
 
     def resample(self, seed: int) -> Memory:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own."""
         Y = self._labels()
         times = np.random.default_rng(seed).poisson(1.0, len(Y))
-        return Memory(self.X, replace(Y, weight=Y.weight * times), batch_size=self.batch_size)
+        return self._like(self.X, replace(Y, weight=Y.weight * times))
 
     def split(self, shares: Sequence[float], seed: int) -> list[Memory]:
         """Disjoint random parts that sum to the whole, each with its share of the rows (as near as rows allow)."""
@@ -114,7 +139,14 @@ class Memory(Data):
         order = np.random.default_rng(seed).permutation(len(Y))
         ends = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * len(order)).astype(int)
         rows = [np.sort(part) for part in np.split(order, ends)]
-        return [Memory(_safe_indexing(self.X, part), Y[part], batch_size=self.batch_size) for part in rows]
+        return [self._like(_safe_indexing(self.X, part), Y[part]) for part in rows]
+
+
+def _followed(slices: Iterable[slice], n: int, seen: Callable[[int], None]) -> Iterator[slice]:
+    """Slices of n rows, each of which is counted when the next one is asked for."""
+    for rows in slices:
+        yield rows
+        seen(min(rows.stop, n) - rows.start)
 
 
 def table(X: Any) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from suffice.files._error import ModelFileError
+from suffice.files._error import IncompleteError, ModelFileError
 
 DOCUMENT = "model.json"
 NAME = re.compile(r"arrays/(0|[1-9][0-9]{0,6})\.npy")
@@ -28,8 +28,15 @@ ROOM, TIMES = 1 << 28, 100  # bytes a file may unpack to: so many, or so many ti
 TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # and its document
 
 
-def write(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
+def write(path: str | os.PathLike[str], members: Mapping[str, bytes], called: str = "the model") -> None:
     """Replace a file by an archive of members, at once: whatever happens, there is the old file or the new one."""
+    with replacing(path, called) as file:
+        _fill(file, members)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], called: str) -> Iterator[BinaryIO]:
+    """A file that takes the place of another one when all of it is written; messages say that `called` was not."""
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(8)}.tmp")
     try:
@@ -37,14 +44,14 @@ def write(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
         with aside.open("xb+") as file:
             if mode is not None:
                 aside.chmod(mode)  # before anything is in it
-            _fill(file, members)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         aside.replace(target)
         _sync(target.parent)
     except OSError as error:
         why = error.strerror or str(error)
-        said = f"the model was not saved: {why}. What stood there before is as it was"
+        said = f"{called} was not saved: {why}. What stood there before is as it was"
         raise type(error)(error.errno, said, os.fspath(path)) from error
     finally:
         with contextlib.suppress(OSError):
@@ -115,7 +122,7 @@ def read(file: BinaryIO) -> dict[str, bytes]:
     file.seek(max(0, size - tail))
     end = file.read(tail)
     if not end.startswith(MARK):
-        raise ModelFileError("it is no model file, or its end is missing")
+        raise IncompleteError("it is no model file, or its end is missing")
     if _digest(file, size - DIGEST) != end[-DIGEST:]:
         raise ModelFileError("it was altered or damaged after it was saved")
     with ZipFile(file) as archive:

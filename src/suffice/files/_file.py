@@ -19,12 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._notice import Notice, emit
 from suffice._version import __version__
 from suffice.files import _archive
-from suffice.files._archive import DOCUMENT
-from suffice.files._arrays import from_bytes, to_bytes
+from suffice.files._arrays import to_bytes
+from suffice.files._document import from_members, to_members
 from suffice.files._error import ModelFileError
 from suffice.files._read import Reader
 from suffice.files._sound import check_all
-from suffice.files._write import HUGE, Writer
+from suffice.files._write import Writer
 
 FORMAT = (1, 0)  # files of another first number cannot be read; the second rises when something is added
 ROUNDING = 1e-6  # of a sum of probabilities
@@ -85,9 +85,7 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> Non
         "objects": writer.objects,
         "model": root,
     } | ({} if notes is None else {NOTES: dict(notes)})
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    members = {DOCUMENT: text.encode("utf-8", "surrogatepass")}
-    _archive.write(path, members | {_member(i): to_bytes(array) for i, array in enumerate(writer.arrays)})
+    _archive.write(path, to_members(document, writer.arrays))
 
 
 def load(path: Place) -> Any:
@@ -139,17 +137,17 @@ def digest(value: Any) -> str:
 
 def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
     members = _archive.read(file)
-    document = _document(members.pop(DOCUMENT))
+    document, arrays = from_members(members)
     notices = _check_versions(document)
     notes = document.pop(NOTES, {})
     if (
         document.keys() != KEYS
         or type(notes) is not dict
-        or document["arrays"] != len(members)
+        or document["arrays"] != len(arrays)
         or type(document["objects"]) is not list
     ):
         raise ModelFileError("its document is not that of a model")
-    reader = Reader([from_bytes(members[_member(i)], _member(i)) for i in range(len(members))])
+    reader = Reader(arrays)
     for node in document["objects"]:
         reader.add(node)
     model = reader.value(document["model"])
@@ -187,10 +185,6 @@ def _check_place(path: Place) -> None:
         raise ModelFileError(f"no file can be called {os.fspath(path)!r}: it has a zero byte in it")
 
 
-def _member(i: int) -> str:
-    return f"arrays/{i}.npy"
-
-
 def _is_model(model: Any) -> bool:
     """Whether it is an estimator that learns from rows; learners and priors are settings of such."""
     return isinstance(model, BaseEstimator) and hasattr(model, "fit")
@@ -202,33 +196,6 @@ def _steps(model: Any) -> list[Any]:
         real = (step for _, step in model.steps if step is not None and not isinstance(step, str))
         return [one for step in real for one in _steps(step)]
     return [model]
-
-
-def _document(data: bytes) -> Any:
-    """JSON, with no key twice and no number that is none."""
-    return json.loads(
-        data.decode("utf-8", "surrogatepass"),
-        object_pairs_hook=_without_doubles,
-        parse_int=_whole,
-        parse_constant=_no_number,
-    )
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ModelFileError("its document has a key twice")
-    return made
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > 21 or abs(int(digits)) >= HUGE:
-        raise ModelFileError("a whole number in it is beyond 64 bits")
-    return int(digits)
-
-
-def _no_number(text: str) -> Any:
-    raise ModelFileError(f"its document has {text}, which is no number")
 
 
 def _check_versions(document: Any) -> list[Notice]:

@@ -26,7 +26,12 @@ BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as
 class Reader:
     """Makes the objects of a file one after another, each from plain values, arrays and the objects before it."""
 
-    def __init__(self, arrays: list[Array]) -> None:
+    def __init__(
+        self,
+        arrays: list[Array],
+        known: Mapping[str, type] | None = None,
+        check: Callable[[Any], None] = check_object,
+    ) -> None:
         self.arrays = arrays
         self.objects: list[Any] = []
         self._sizes: list[tuple[int, int]] = []  # of each object: its values, and of its arrays what is checked again
@@ -34,7 +39,8 @@ class Reader:
         self._total = 0
         self._said = sum(1 + array.size // BLOCK for array in arrays)
         self._used: set[tuple[str, int]] = set()
-        self._classes, self._warnings = classes(), warning_classes()
+        self._classes, self._warnings = classes() if known is None else dict(known), warning_classes()
+        self._check = check
         self._tags: dict[str, Callable[[Any, int], Any]] = {
             "tuple": lambda items, depth: tuple(self._items(items, depth)),
             "frozenset": lambda items, depth: frozenset(map(_key, self._items(items, depth))),
@@ -58,7 +64,7 @@ class Reader:
         self._sizes.append((1, made.size // PLAIN) if plain else (self._size, again))
         if self._total > max(LARGE, TIMES * self._said):
             raise ModelFileError("its objects would have far more parts than it holds, as those of no model have")
-        check_object(made)
+        self._check(made)
         self.objects.append(made)
 
     @property
@@ -123,7 +129,7 @@ class Reader:
         if name == "objects":
             return self._objects(**parts)
         if name not in self._classes:
-            self._classes = classes(everything=True)
+            self._classes = {**classes(everything=True), **self._classes}
         if name not in self._classes:
             raise ModelFileError(f"it holds a {str(name)[:80]!r}, which this version does not know")
         cls = self._classes[name]

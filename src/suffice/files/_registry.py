@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from suffice._domain import Domain, Features
+from suffice._vector import Vector
 from suffice.encoders._base import Encoder
 from suffice.models import rules
 from suffice.models._base import Model
@@ -46,6 +47,7 @@ PARTS = frozenset(  # with parameters, and what all these are made of
         "models.WordProbabilities",
     }
 )
+ANSWERS = frozenset(f"encoders.{name}" for name in ("Growth", "Rows", "Sample", "Survey"))  # sums that are no vectors
 LATER = ("suffice.features",)  # which `import suffice` leaves out
 FUNCTIONS: dict[str, Function] = {
     f"models.{f.__name__}": f
@@ -98,6 +100,11 @@ def classes(everything: bool = False) -> dict[str, type]:
     for name in LATER if everything else ():
         import_module(name)
     return {"sklearn.Pipeline": Pipeline} | {class_name(c): c for c in _own() if _storable(c)}
+
+
+def answer_classes() -> dict[str, type]:
+    """By its name in a file, each class that a sum over rows may be of: a checkpoint holds these."""
+    return classes() | {class_name(c): c for c in _own() if issubclass(c, Vector) or class_name(c) in ANSWERS}
 
 
 def warning_classes() -> dict[str, type[Warning]]:

@@ -47,12 +47,12 @@ class Writer:
     An object refers to objects before it only: so nothing can be part of itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self.arrays: list[Array] = []
         self.objects: list[dict[str, Any]] = []
         self._known: dict[int, dict[str, int]] = {}
         self._kept: list[Any] = []  # what was numbered, so that no other value takes its identity
-        self._names = {cls: name for name, cls in classes().items()}
+        self._names = {cls: name for name, cls in (classes() if known is None else known).items()}
         self._others = {id(f): {"function": name} for name, f in FUNCTIONS.items()}
         self._others |= {id(cls): {"warning": name} for name, cls in warning_classes().items()}
 

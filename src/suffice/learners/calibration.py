@@ -7,11 +7,11 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, or_else
 from suffice._labels import show_all
 from suffice._notice import Notice
+from suffice._seeds import generator
 from suffice._vector import Array, select
 from suffice.data import Data
 from suffice.data._base import rows_in
@@ -160,7 +160,7 @@ class RiskCalibration(Iterative):
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Calibrate one share."""
-        rng = check_random_state(self.random_state)
+        rng = generator(self.random_state)
         problem, elsewhere, notices = yield from self._problem(share, views, rng)
         starts = 1 if self.init == "data" else self.n_init
         outcomes = []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from sklearn.utils import check_random_state
-
 from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
+from suffice._seeds import generator
 from suffice._vector import Vector, inner
 from suffice.data import Data
 from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Outcome, Seed, Views
@@ -162,7 +161,7 @@ class GradientDescent(Iterative):
         """Descend the log loss of one share."""
         model, whole, s = cast(Descended, share.model), share.whole, share.whole
         if self.init == "random":
-            seed = check_random_state(self.random_state).randint(2**31)
+            seed = generator(self.random_state).randint(2**31)
             s = yield from random_start(model, views.data, whole, "random", seed, views)
         problem = Descent(model, views.data, whole, start(model, s, self.init), self.l2)
         adaptive = self.rate == "adaptive"

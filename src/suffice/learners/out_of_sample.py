@@ -115,7 +115,7 @@ def numbered(data: Data) -> Memory:
     if not isinstance(data, Memory):
         raise TypeError(
             "out_of_sample=True needs rows in memory, since it keeps what each of them counts for: give arrays or a "
-            "data frame, or leave out_of_sample=False"
+            "data frame, and no checkpoint, or leave out_of_sample=False"
         )
     X = cast(Encoded, data.X)
     return Memory(Numbered(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)

@@ -19,7 +19,7 @@ from suffice.model_selection._scorers import quick
 def cross_validate(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     groups: Any = None,
     cv: Any = 5,
@@ -69,6 +69,8 @@ def cross_validate(
     """
     if is_source(X):
         raise TypeError("cross_validate takes rows in memory: give arrays or data frames X and y")
+    if y is None:
+        raise ValueError("cross_validate needs the labels y of the rows X")
     X, y = indexable(X, y)
     splits = as_numbers(model_selection.check_cv(cv, y, classifier=True).split(X, y, groups))
     weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from suffice._labels import check_keys
@@ -50,10 +51,12 @@ def check_classes(prior: Any, classes: Array) -> None:
         check_keys(called, given, classes)
 
 
-def outweighed(rows: float, weight: Array, called: str) -> tuple[Notice, ...]:
-    """A notice if rows have been given weights so small that all of them together count for less than a prior's."""
-    total, n = weight.sum(), len(weight)
-    if total >= min(rows, n / 2):  # few rows are not the fault of the weights
+def outweighed(rows: float, total: float, count: Callable[[], int], called: str) -> tuple[Notice, ...]:
+    """A notice if rows have been given weights so small that all of them together count for less than a prior's.
+
+    They are counted only if their total weight is small.
+    """
+    if total >= rows or total >= (n := count()) / 2:  # few rows are not the fault of the weights
         return ()
     said = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
     advice = f"Weight 1 is one row: scale {called} to sum to the number of rows, {n}, or give a lighter prior"

@@ -15,6 +15,7 @@ from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.data import Batch, Data, Memory
 from suffice.data._base import R
+from suffice.data._fingerprint import digest
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.encoders import Categories, Encoder, Numbers
 from suffice.learners import ClosedForm, Observed, RiskCalibration
@@ -48,6 +49,11 @@ class Partitions(Data):
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         return np.concatenate(self._send(f, (part.X for part in self.parts)))
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The rows of each partition, and a digest of all values and labels."""
+        every = (value for X, Y in self.parts for value in (X, Y.classes[Y.codes], Y.weight))
+        return {"rows": [len(part.Y) for part in self.parts], "values": digest(*every)}
 
 
 def cuts(X: Any, y: Any, count: int, seed: int) -> list[Parts]:
