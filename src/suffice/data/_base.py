@@ -58,6 +58,10 @@ class Data(ABC):
         """The number of rows, whatever their weights."""
         return self.sum(rows_in)
 
+    def typed(self) -> Any | None:
+        """A data frame without rows, with the types that the features have in every batch; None if these are unknown."""
+        return None
+
     def changed(self, change: Change) -> Data:
         """The same rows after a change of each batch, to features that are an array; rows may be left out."""
         return Changed(self, change)
@@ -85,6 +89,10 @@ class Data(ABC):
 
     def persist(self) -> Data:
         """The same rows, kept as they are now where the engine can keep them."""
+        return self
+
+    def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
+        """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
         return self
 
 

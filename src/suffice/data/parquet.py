@@ -8,10 +8,12 @@ from functools import partial, reduce
 from typing import Any
 
 from suffice._check import COUNT, check_value
+from suffice._labels import OneHot
 from suffice._threads import few_threads, in_order
 from suffice.data._answers import Answers
-from suffice.data._base import Batch, Data, R
+from suffice.data._base import Batch, Both, Data, R
 from suffice.data._files import Files, Rows
+from suffice.data._kept import Worked
 from suffice.data._layout import Layout, located
 
 BATCH = 1 << 17  # rows
@@ -89,9 +91,19 @@ class Parquet(Data):
         with few_threads(len(schema.names)):
             yield from in_order(partial(_asked, f, self.layout), self._read(self.files.paths, schema))
 
+    def map(
+        self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
+    ) -> Worked:
+        """The same rows with a function applied as they are read; `persist` keeps what it makes of few of them."""
+        return Worked(self, Both(features, labels), features)
+
     def transform(self, f: Callable[[Any], Any]) -> Answers:
         """What f says of every row: nothing is read until it is asked for."""
         return Answers(self, f)
+
+    def typed(self) -> Any:
+        """A table without rows."""
+        return self.layout.rows(self.schema(labels=False).empty_table())
 
     def schema(self, labels: bool) -> Any:
         """What the columns hold that are needed for learning, or for predicting."""

@@ -81,6 +81,10 @@ class Model(ABC, Generic[B, T]):
         mass = W.mass() if isinstance(W, OneHot) else W.sum(axis=0)
         return Statistics(domain, mass, self.sums(X, W, domain))
 
+    def seen(self, X: Encoded) -> Encoded:
+        """Rows as this resolved model sees them: what `log_joint` and `statistics` would both have to find out."""
+        return X
+
     @abstractmethod
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:
         """The sums of the features for weights of the classes of a domain."""
