@@ -59,7 +59,7 @@ class Data(ABC):
         return self.sum(rows_in)
 
     def typed(self) -> Any | None:
-        """A data frame without rows, with the types that the features have in every batch; None if these are unknown."""
+        """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
         return None
 
     def changed(self, change: Change) -> Data:

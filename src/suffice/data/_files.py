@@ -19,6 +19,7 @@ pa = optional("pyarrow", "cli")
 dataset = optional("pyarrow.dataset", "cli")
 csv = optional("pyarrow.csv", "cli")
 fs = optional("pyarrow.fs", "cli")
+parquet = optional("pyarrow.parquet", "cli")
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -33,7 +34,8 @@ SUFFIXES = {
 PACKED = (".gz", ".bz2", ".zst", ".lz4")  # of text, read as it is unpacked
 ALL: tuple[str, ...] = ("**", "*")  # as a pattern
 BLOCK = 1 << 22  # bytes of text, of which the first ones tell what a column holds
-READ_AHEAD = 2  # batches, besides the row group that is being read
+BUFFER = 1 << 20  # bytes of a column that are read at a time
+READ_AHEAD = 2  # batches
 
 
 class Rows(NamedTuple):
@@ -143,20 +145,30 @@ class Files:
     def batches(self, path: str, schema: Any, size: int) -> Iterator[Rows]:
         """The rows of a file in order, no more than `size` at a time; at least one batch, which may be empty."""
         with readable(path):
-            scanner = self.format.make_fragment(path, self.filesystem).scanner(
-                schema=schema,
-                columns=schema.names,
-                batch_size=size,
-                batch_readahead=READ_AHEAD,
-                fragment_readahead=1,
-            )
             some = False
-            for batch in scanner.to_batches():
+            for batch in (self._streamed if self.streams else self._scanned)(path, schema, size):
                 if batch.num_rows:
                     some = True
-                    yield Rows(path, pa.Table.from_batches([batch]))
+                    yield Rows(path, pa.Table.from_batches([batch]).select(schema.names).cast(schema))
             if not some:
                 yield Rows(path, schema.empty_table())
+
+    @property
+    def streams(self) -> bool:
+        """Whether batches can be read page by page: a whole row group may be larger than memory."""
+        return bool(self.format == dataset.ParquetFileFormat())
+
+    def _streamed(self, path: str, schema: Any, size: int) -> Iterator[Any]:
+        with (
+            self.filesystem.open_input_file(path) as file,
+            parquet.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER) as rows,
+        ):
+            yield from rows.iter_batches(size, columns=schema.names)
+
+    def _scanned(self, path: str, schema: Any, size: int) -> Iterator[Any]:
+        fragment = self.format.make_fragment(path, self.filesystem)
+        ahead = {"batch_readahead": READ_AHEAD, "fragment_readahead": 1}
+        yield from fragment.scanner(schema=schema, columns=schema.names, batch_size=size, **ahead).to_batches()
 
 
 def _plain(kind: Any) -> Any:

@@ -6,6 +6,7 @@ import errno
 import operator
 import os
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -74,6 +75,7 @@ class Store:
             return array
         if self.file is None:
             self.file = cast(BinaryIO, tempfile.TemporaryFile(prefix="suffice-"))  # noqa: SIM115 - as long as the rows
+            weakref.finalize(self, self.file.close)
         start = self.written
         if start + array.nbytes <= self.disk:
             self.file.write(np.ascontiguousarray(array).data)

@@ -86,7 +86,7 @@ class Layout:
 
     def features(self, names: Sequence[str]) -> list[str]:
         """The names of the features among all columns; ValueError if one that was given is not there."""
-        self.check(names, [*(self.columns or ()), *self.keys])
+        self.check(names, self.columns or ())
         others = {self.target, self.weight, *self.keys}
         found = [name for name in names if name not in others] if self.columns is None else list(self.columns)
         if not found:
@@ -96,6 +96,7 @@ class Layout:
     def needed(self, names: Sequence[str], labels: bool) -> list[str]:
         """The columns to read, of all there are; with those of the labels and weights, or with the keys."""
         if not labels:
+            self.check(names, self.keys)
             return [*self.keys, *self.features(names)]
         self.check(names, [name for name in (self.target, self.weight) if name is not None])
         return [*self.features(names), *(name for name in (self.target, self.weight) if name is not None)]
@@ -127,6 +128,7 @@ class Layout:
     def answered(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
         """The key columns of some rows, and after them what f says of their features, by name."""
         frame = nw.from_native(table, eager_only=True)
+        self.check(frame.columns, self.keys)
         kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
         said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
         clash = sorted(kept.keys() & said.keys())

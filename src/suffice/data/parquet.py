@@ -108,6 +108,7 @@ class Parquet(Data):
     def schema(self, labels: bool) -> Any:
         """What the columns hold that are needed for learning, or for predicting."""
         with located(self.files.paths[0]):
+            self.layout.check(self.files.names, self.layout.keys)
             needed = self.layout.needed(self.files.names, labels)
         return self.files.schema(needed, alone=self.layout.columns is None)
 
