@@ -238,8 +238,6 @@ class OneHot:
     def mass(self) -> Array:
         """The weight of each class (k,)."""
         known = self.codes >= 0
-        if known.all():
-            return np.bincount(self.codes, self.weight, len(self.classes))
         return np.bincount(self.codes[known], self.weight[known], len(self.classes))
 
     def matrix(self) -> sparse.csr_array:

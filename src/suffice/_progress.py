@@ -9,6 +9,22 @@ from importlib.util import find_spec
 
 
 @contextmanager
+def reading(
+    what: str, total: int | None = None, wanted: object = 1, unit: str = "rows"
+) -> Iterator[Callable[[int], None]]:
+    """A function to call, from any thread, with the number of rows that were read further; for engines."""
+    done = 0
+
+    def seen(count: int) -> None:
+        nonlocal done
+        done += count
+        if wanted:
+            print(f"{what}: {done:,}{f' of {total:,}' if total else ''} {unit}", file=sys.stderr)
+
+    yield seen
+
+
+@contextmanager
 def progress(who: str, total: int, wanted: bool) -> Iterator[Callable[[str], None]]:
     """A function to call at every step with what there is to say of it."""
     if not wanted:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -77,10 +78,10 @@ def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
         return list(pool.map(f, items))
 
 
-def in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """f of every item, in their order, by as many threads as there are workers; few items are held at a time.
+def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
+    """The same one after the other; few items are taken and few results wait at a time, however many there are.
 
-    >>> list(in_order(abs, iter([-3, 2, -1])))
+    >>> list(spread_in_order(abs, iter([-3, 2, -1])))
     [3, 2, 1]
     """
     count = workers()
@@ -91,7 +92,7 @@ def in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
     with ThreadPoolExecutor(count) as pool:
         try:
             for item in items:
-                waiting.append(pool.submit(f, item))
+                waiting.append(pool.submit(copy_context().run, f, item))  # NumPy's error state is part of the context
                 if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:

@@ -311,3 +311,19 @@ def test_rows_that_are_many_stay_in_their_files(tmp_path, monkeypatch):
     assert reduce(operator.add, parts) == 300
     memory = Memory(FRAME[FEATURES], FRAME["label"]).map(encoder)
     assert lazy.sample(0.5).sum(rows_in) == len(memory.sample(0.5).X), "the same rows are drawn as in memory"
+
+
+def test_rows_are_counted_and_known_without_reading_them(tmp_path):
+    folder = spread(tmp_path / "rows")
+    data = Parquet(folder, "label")
+    assert data.count() == data.map(np.asarray).count() == data.sum(rows_in) == 300
+    known = data.fingerprint()
+    assert known == Parquet(folder, "label").fingerprint()
+    assert known != Parquet(folder, "label", columns=["a"]).fingerprint()
+    pq.write_table(TABLE.slice(0, 9), folder / "part-1.parquet")
+    assert known != data.fingerprint()
+
+
+def test_a_pass_shows_its_rows(tmp_path, capsys):
+    Parquet(spread(tmp_path / "rows"), "label", verbose=1).sum(rows_in)
+    assert "300" in capsys.readouterr().err

@@ -91,6 +91,13 @@ class Data(ABC):
         """The same rows, kept as they are now where the engine can keep them."""
         return self
 
+    def fingerprint(self) -> dict[str, Any] | None:
+        """By name, as JSON can have it, what tells without much reading whether rows are the same; None: nothing does.
+
+        Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
+        """
+        return None
+
     def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
         """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
         return self

@@ -103,6 +103,19 @@ class Files:
                     raise ValueError(f"several columns are called {listed(map(show, twice))}")
         return known
 
+    def count(self) -> int:
+        """The number of rows, as far as possible without reading them."""
+        total = 0
+        for path in self.paths:
+            with readable(path):
+                total += self.format.make_fragment(path, self.filesystem).count_rows()
+        return total
+
+    def stamps(self) -> list[list[Any]]:
+        """The path, the size and the time of change of each file."""
+        found = self.filesystem.get_file_info(list(self.paths))
+        return [[one.path, one.size, one.mtime_ns] for one in found]
+
     @property
     def names(self) -> list[str]:
         """The columns of the first file."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice._domain import Encoded
 from suffice._labels import OneHot
-from suffice._threads import few_threads, in_order
+from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
 from suffice.data._base import After, Batch, Both, Changed, Data, R
 
@@ -35,6 +35,9 @@ class Worked(Changed):
     ) -> Worked:
         """The same rows with a further function applied."""
         return Worked(self, Both(features, labels), features, self.lasting)
+
+    def count(self) -> int:
+        return self.source.count()
 
     def persist(self) -> Data:
         """The same rows, kept as they are now unless they are many."""
@@ -145,10 +148,16 @@ class Kept(Data):
     def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
         """f of every batch, in order."""
         with few_threads(self.entries[0].features.width):
-            yield from in_order(partial(_asked, f, self.store), self.entries)
+            yield from spread_in_order(partial(_asked, f, self.store), self.entries)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         return self.source.transform(f)
+
+    def count(self) -> int:
+        return sum(entry.codes.shape[0] for entry in self.entries)
+
+    def fingerprint(self) -> dict[str, Any] | None:
+        return self.source.fingerprint()
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None

@@ -9,7 +9,8 @@ from typing import Any
 
 from suffice._check import COUNT, check_value
 from suffice._labels import OneHot
-from suffice._threads import few_threads, in_order
+from suffice._progress import reading
+from suffice._threads import few_threads, spread_in_order
 from suffice.data._answers import Answers
 from suffice.data._base import Batch, Both, Data, R
 from suffice.data._files import Files, Rows
@@ -89,7 +90,7 @@ class Parquet(Data):
         """f of every batch, in order; several are worked on at the same time."""
         schema = self.schema(labels=True)
         with few_threads(len(schema.names)):
-            yield from in_order(partial(_asked, f, self.layout), self._read(self.files.paths, schema))
+            yield from spread_in_order(partial(_asked, f, self.layout), self._read(self.files.paths, schema))
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -100,6 +101,14 @@ class Parquet(Data):
     def transform(self, f: Callable[[Any], Any]) -> Answers:
         """What f says of every row: nothing is read until it is asked for."""
         return Answers(self, f)
+
+    def count(self) -> int:
+        """The number of rows; without weights it stands in the files."""
+        return self.files.count() if self.layout.weight is None else super().count()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The files with their sizes and times of change, and which columns are what."""
+        return {"files": self.files.stamps(), "layout": repr(self.layout)}
 
     def typed(self) -> Any:
         """A table without rows."""
@@ -116,11 +125,15 @@ class Parquet(Data):
         """f of every batch of a file, in order, where f takes a table of keys and features."""
         schema = self.schema(labels=False)
         with few_threads(len(schema.names)):
-            yield from in_order(partial(_said, f), self._read([path], schema))
+            yield from spread_in_order(partial(_said, f), self._read([path], schema))
 
     def _read(self, paths: Sequence[str], schema: Any) -> Iterator[Rows]:
-        for path in paths:
-            yield from self.files.batches(path, schema, self.batch_rows)
+        what, total = self.files.paths[0], self.files.count() if self.verbose and self.files.streams else None
+        with reading(what if len(paths) == 1 else f"{len(paths)} files", total, self.verbose) as seen:
+            for path in paths:
+                for rows in self.files.batches(path, schema, self.batch_rows):
+                    yield rows
+                    seen(rows.table.num_rows)
 
 
 def _asked(f: Callable[[Batch], R], layout: Layout, rows: Rows) -> R:

@@ -215,9 +215,8 @@ def origins(X: Array, codes: Array, k: int) -> Array:
     """
     every = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
     out = np.tile(every, (k, 1))
-    short = codes.astype(np.int16) if k < 1 << 15 else codes  # which are sorted by counting
-    order = np.argsort(short, kind="stable")
-    starts = np.searchsorted(short[order], np.arange(k + 1))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(k + 1))
     for c in np.flatnonzero(np.diff(starts)):
         rows = order[starts[c] : starts[c + 1]]
         out[c] = _middle(X[rows[:: max(1, len(rows) // SAMPLE)]])
