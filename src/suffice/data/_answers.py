@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -72,7 +72,7 @@ class Answers:
         if goal.exists() and not overwrite:
             raise FileExistsError(f"{goal} exists: choose another folder, or give overwrite=True to replace it")
         goal.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", suffix=".partial", dir=goal.parent))
+        aside = _beside(goal, "partial")
         try:
             for i, path in enumerate(self.data.files.paths):
                 self._write(path, aside / f"part-{i:05d}.parquet")
@@ -101,20 +101,20 @@ class Answers:
 
 def _put(aside: Path, goal: Path) -> None:
     """A complete folder in the place of another, or of nothing."""
-    aside.chmod(0o777 & ~_umask())
     if not goal.exists():
         aside.rename(goal)
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", suffix=".old", dir=goal.parent))
+    old = _beside(goal, "old")
     goal.rename(old / goal.name)
     aside.rename(goal)
     shutil.rmtree(old)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _beside(goal: Path, what: str) -> Path:
+    """A new hidden folder beside another, on the same disk."""
+    made = goal.parent / f".{goal.name}-{secrets.token_hex(6)}.{what}"
+    made.mkdir()
+    return made
 
 
 def _table(f: Callable[[Any], Any], layout: Layout, rows: Any) -> Any:

@@ -39,6 +39,12 @@ class Worked(Changed):
     def count(self) -> int:
         return self.source.count()
 
+    def expected(self) -> int | None:
+        """How many rows there are at most, where that is known at once."""
+        source: Any = self.source
+        many: int | None = source.expected()
+        return many
+
     def persist(self) -> Data:
         """The same rows, kept as they are now unless they are many."""
         kept = Kept.of(self, self.each(_itself)) if self.lasting else None
@@ -100,6 +106,10 @@ class Store:
         if self.file is not None:
             self.file.flush()
 
+    def too_small(self, times: float) -> bool:
+        """Whether so many times as much as was put is more than may be kept."""
+        return (self.held + self.written) * times > MEMORY + self.disk
+
     @property
     def full(self) -> bool:
         """Whether more was put than may be kept."""
@@ -125,13 +135,15 @@ class Kept(Data):
         self.source, self.store, self.entries = source, store, entries
 
     @classmethod
-    def of(cls, source: Data, batches: Iterable[Batch]) -> Self | None:
+    def of(cls, source: Worked, batches: Iterable[Batch]) -> Self | None:
         """Batches of a data set; None if they are too many, or no encoded rows."""
-        store, entries = Store(cls.disk), []
+        store, entries = Store(cls.disk), list[Entry]()
         try:
             for batch in batches:
                 entry = _entry(batch, store)
                 if entry is None or store.full:
+                    return None
+                if not entries and store.too_small((source.expected() or 0) / max(1, len(batch.Y))):
                     return None
                 entries.append(entry)
             store.flush()
@@ -152,6 +164,10 @@ class Kept(Data):
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         return self.source.transform(f)
+
+    def expected(self) -> int:
+        """The number of rows."""
+        return self.count()
 
     def count(self) -> int:
         return sum(entry.codes.shape[0] for entry in self.entries)

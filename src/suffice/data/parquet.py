@@ -34,7 +34,7 @@ class Parquet(Data):
     ----------
     path : path, pattern, folder, or list of them
         The files: `"rows.parquet"`, `"rows/*.csv"`, `"rows/**/*.parquet"`, or a folder with all that are below it.
-        Names that begin with a dot or an underscore are left out.
+        Names that begin with a dot or an underscore are left out. Names of folders (`year=2024`) are no columns.
     target : str, default=None
         The column with the labels; rows without labels can be predicted, not learned from.
     weight : str, default=None
@@ -105,6 +105,10 @@ class Parquet(Data):
     def count(self) -> int:
         """The number of rows; without weights it stands in the files."""
         return self.files.count() if self.layout.weight is None else super().count()
+
+    def expected(self) -> int | None:
+        """How many rows there are at most, where that is known at once."""
+        return self.files.count() if self.files.streams else None
 
     def fingerprint(self) -> dict[str, Any]:
         """The files with their sizes and times of change, and which columns are what."""

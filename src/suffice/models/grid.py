@@ -13,7 +13,7 @@ from suffice._vector import Array
 from suffice.models import _grid_kernels
 
 CELLS = 4096  # of a column, at most; also what is left of all numbers at a shift of 52, the largest there is
-SAMPLE = 2 * CELLS  # numbers that tell at which shift to begin
+SAMPLE = CELLS + CELLS // 4  # numbers that tell at which shift to begin
 _SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 

@@ -137,10 +137,10 @@ class Histogram(Sums):
 def histogram(X: Array, W: OneHot | Array) -> Histogram:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
     some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
-    rows = X if some.all() else X[some]
-    keys, shift = _unzipped([grid.cells(column) for column in rows.T])
+    columns, whole = np.ascontiguousarray(X.T, dtype=np.float64), bool(some.all())
+    keys, shift = _unzipped([grid.cells(column if whole else column[some]) for column in columns])
     codes = np.empty(X.shape, dtype=np.int32)
-    for j, column in enumerate(X.T):
+    for j, column in enumerate(columns):
         codes[:, j] = grid.codes(column, keys[j], shift[j])
     return Histogram(keys, shift, counted(codes, _starts(keys), W))
 
