@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
-	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
+	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-scale bench-search bench-speed bench-tables \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -74,6 +74,10 @@ bench-out-of-sample: $(VENV)/.test
 
 bench-priors: $(VENV)/.test
 	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))
+
+# Files that do not fit into memory, some minutes and 5 GB of disk; another size is ROWS=5000000.
+bench-scale: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.scale --rows $(or $(ROWS),50000000)
 
 bench-search: $(VENV)/.base
 	$(BIN)/python benchmarks/search.py

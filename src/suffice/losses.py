@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from suffice._compiled import compiled
 from suffice._labels import OneHot, as_keys, key, show_all
-from suffice._posterior import log_posterior
 from suffice._vector import Array, Vector
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
@@ -79,16 +79,45 @@ class Loss:
         >>> losses.means()["error"], W
         (1.0, array([[-0.75,  0.75]]))
         """
-        rows, weight = np.arange(len(Y)), np.where(Y.codes >= 0, Y.weight, 0.0)
-        log_p = log_posterior(log_joint)
-        cost = self.matrix[Y.codes]  # (n, k)
-        W = -weight[:, None] * cost * np.exp(log_p)
-        soft = -W.sum(axis=1)
-        W[rows, Y.codes] += soft
-        price = weight * cost.sum(axis=1) / max(1, len(self.matrix) - 1)
-        truth = np.maximum(log_p[rows, Y.codes], IMPOSSIBLE)
-        wrong = weight * cost[rows, log_joint.argmax(axis=1)]
-        return Losses(weight.sum(), -np.dot(price, truth), soft.sum(), wrong.sum()), W
+        W, mass, log_loss, soft, wrong = _weighed(log_joint, Y.codes, Y.weight, self.matrix, IMPOSSIBLE)
+        return Losses(mass, log_loss, soft, wrong), W
+
+
+@compiled
+def _weighed(
+    log_joint: Array, codes: Array, weight: Array, costs: Array, least: float
+) -> tuple[Array, float, float, float, float]:
+    """Class weights W (n, k) of rows with scores (n, k), and the sums of their weight, log loss, soft cost and cost.
+
+    The log loss of a row counts by the mean cost of its class. A row whose class is unknown (-1) has no weight, one
+    that is impossible, or infinitely far, in every class favours none.
+    """
+    n, k = log_joint.shape
+    W, p, price = np.zeros((n, k)), np.empty(k), costs.sum(axis=1) / max(1, k - 1)
+    mass, log_loss, soft, wrong = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        y, w = codes[i], weight[i]
+        if y < 0:
+            continue
+        best = 0
+        for c in range(1, k):
+            if log_joint[i, c] > log_joint[i, best] or np.isnan(log_joint[i, c]):
+                best = c
+        top, total = log_joint[i, best], 0.0
+        for c in range(k):
+            p[c] = np.exp(log_joint[i, c] - top) if np.isfinite(top) else 1.0
+            total += p[c]
+        cost = 0.0
+        for c in range(k):
+            W[i, c] = -w * costs[y, c] * p[c] / total
+            cost -= W[i, c]
+        W[i, y] += cost
+        truth = (log_joint[i, y] - top if np.isfinite(top) else 0.0) - np.log(total)
+        mass += w
+        log_loss -= w * price[y] * max(truth, least)
+        soft += cost
+        wrong += w * costs[y, best]
+    return W, mass, log_loss, soft, wrong
 
 
 def decision_costs(costs: Any, classes: Array, who: str) -> Array:

@@ -1,7 +1,7 @@
 """Data sets: each knows how to be summed and mapped, whatever holds its rows."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice._labels import OneHot
 from suffice.data._base import Batch, Data, Named
@@ -9,9 +9,29 @@ from suffice.data._layout import DataError, Layout
 from suffice.data._sources import ENGINES, FILES, is_source, source
 from suffice.data.memory import Memory
 
-__all__ = ["Batch", "Data", "DataError", "Layout", "Memory", "Named", "OneHot", "is_source", "source"]
+if TYPE_CHECKING:
+    from suffice.data.dask import Dask
+    from suffice.data.parquet import Parquet
+    from suffice.data.spark import Spark
+    from suffice.data.sql import SQL
 
-_LATER = {name: module for module, name in (FILES, *ENGINES.values())}  # whose backends are imported when asked for
+__all__ = [
+    "SQL",
+    "Batch",
+    "Dask",
+    "Data",
+    "DataError",
+    "Layout",
+    "Memory",
+    "Named",
+    "OneHot",
+    "Parquet",
+    "Spark",
+    "is_source",
+    "source",
+]
+
+_LATER = {name: module for module, name in (FILES, *ENGINES.values())}  # whose packages are imported when asked for
 
 
 def __getattr__(name: str) -> Any:

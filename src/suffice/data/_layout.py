@@ -86,7 +86,7 @@ class Layout:
 
     def features(self, names: Sequence[str]) -> list[str]:
         """The names of the features among all columns; ValueError if one that was given is not there."""
-        self.check(names, [*(self.columns or ()), *self.keys])
+        self.check(names, self.columns or ())
         others = {self.target, self.weight, *self.keys}
         found = [name for name in names if name not in others] if self.columns is None else list(self.columns)
         if not found:
@@ -96,6 +96,7 @@ class Layout:
     def needed(self, names: Sequence[str], labels: bool) -> list[str]:
         """The columns to read, of all there are; with those of the labels and weights, or with the keys."""
         if not labels:
+            self.check(names, self.keys)
             return [*self.keys, *self.features(names)]
         self.check(names, [name for name in (self.target, self.weight) if name is not None])
         return [*self.features(names), *(name for name in (self.target, self.weight) if name is not None)]
@@ -112,12 +113,12 @@ class Layout:
             raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
         frame = nw.from_native(table, eager_only=True)
         self.needed(frame.columns, labels=True)
-        Y = OneHot.of(_labels(frame.get_column(self.target), self.target), self._weights(frame))
-        X = frame.select(self.features(frame.columns))
-        if not Y.weight.all():
-            rows = np.flatnonzero(Y.weight)
-            X, Y = X[rows.tolist(), :], Y[rows]
-        return Batch(X.to_native(), Y)
+        weight = self._weights(frame)
+        if weight is not None and not weight.all():
+            rows = np.flatnonzero(weight)
+            frame, weight = frame[rows.tolist(), :], weight[rows]
+        Y = _labelled(frame.get_column(self.target), self.target, weight)
+        return Batch(frame.select(self.features(frame.columns)).to_native(), Y)
 
     def rows(self, table: Any) -> Any:
         """The features of a data frame, as one of the same library."""
@@ -127,6 +128,7 @@ class Layout:
     def answered(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
         """The key columns of some rows, and after them what f says of their features, by name."""
         frame = nw.from_native(table, eager_only=True)
+        self.check(frame.columns, self.keys)
         kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
         said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
         clash = sorted(kept.keys() & said.keys())
@@ -146,13 +148,26 @@ class Layout:
         return weight
 
 
-def _labels(column: nw.Series[Any], called: str) -> Array:
-    """Labels (n,); ValueError where one is missing."""
-    null = column.is_null().to_numpy()
-    if null.any():
-        which = "all rows" if null.all() else f"{int(null.sum())} of {len(null)} rows"
+def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
+    """Labels (n,) with their weights; ValueError where one is missing."""
+    missing = column.null_count()
+    if missing:
+        which = "all rows" if missing == len(column) else f"{missing} of {len(column)} rows"
         raise ValueError(f"{which} have no label in column {called!r}: leave such rows out, or fill them in")
-    return np.asarray(column.to_numpy())
+    native = column.to_native()
+    if not len(column) or not hasattr(native, "dictionary_encode"):
+        return OneHot.of(np.asarray(column.to_numpy()), weight)
+    found = _plain(native).combine_chunks().dictionary_encode()  # by Arrow, which is many times as fast
+    values = found.dictionary.to_numpy(zero_copy_only=False)
+    whole = values.dtype.kind in "biu"  # which are labels, whatever they are; others as often as labels come
+    distinct = OneHot.coded(values) if whole else OneHot.of(np.tile(values, 3))
+    codes = distinct.codes[: len(values)][found.indices.to_numpy()]
+    return OneHot(distinct.classes, codes, np.ones(len(codes)) if weight is None else weight)
+
+
+def _plain(column: Any) -> Any:
+    """A column of Arrow with its values themselves, where it keeps them in a dictionary."""
+    return column.cast(column.type.value_type) if hasattr(column.type, "value_type") else column
 
 
 def names_of(f: Callable[[Any], Any]) -> tuple[str, ...]:

@@ -76,6 +76,19 @@ def names_of(frame: nw.DataFrame[Any]) -> Array:
     return np.array([str(name) for name in frame.columns], dtype=object)
 
 
+def numbers_of(column: nw.Series[Any]) -> Array:
+    """A column of numbers as floats (n,), NaN where one is missing."""
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind in "biuf":  # what is missing is NaN then
+        return values if values.dtype.kind == "f" else values.astype(float)
+    null = column.is_null().to_numpy()
+    if not null.any():
+        return values.astype(float)
+    values = np.full(len(null), np.nan)
+    values[~null] = np.asarray(column.drop_nulls().to_numpy()).astype(float)
+    return values
+
+
 def refuse_sparse(X: Any, who: str) -> None:
     """TypeError if X is a sparse matrix; the first sentence is scikit-learn's."""
     if issparse(X):

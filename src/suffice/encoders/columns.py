@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice._labels import kind, missing, moment, show
 from suffice._vector import Array
+from suffice.encoders._base import numbers_of
 from suffice.encoders.categories import values_of
 
 NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
@@ -170,18 +171,7 @@ def _plain(column: nw.Series[Any]) -> Array:
     """A column as NumPy has it: NaN or NaT where it is missing; moments with a time zone in that of Greenwich."""
     if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    if column.dtype.is_numeric():
-        values = np.asarray(column.to_numpy())
-        if values.dtype.kind in "biuf":  # what is missing is NaN then
-            return values if values.dtype.kind == "f" else values.astype(float)
-        null = column.is_null().to_numpy()
-        if not null.any():
-            values = np.asarray(column.to_numpy())
-            return values if values.dtype.kind == "f" else values.astype(float)
-        values = np.full(len(null), np.nan)
-        values[~null] = np.asarray(column.drop_nulls().to_numpy()).astype(float)
-        return values
-    return values_of(column)
+    return numbers_of(column) if column.dtype.is_numeric() else values_of(column)
 
 
 def _days(times: Array) -> Array:

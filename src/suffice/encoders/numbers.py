@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from suffice._domain import Encoded, Features, Rows
 from suffice._labels import show_all
 from suffice._vector import Array
-from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
+from suffice.encoders._base import Encoder, frame_of, names_of, numbers_of, refuse_sparse
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
@@ -51,7 +51,16 @@ class Numbers(Encoder):
             self._check_kinds(frame)
         elif getattr(X, "dtype", np.dtype(float)).kind in "mM":
             raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
-        values = check_array(
+        values = self._checked(X) if frame is None or not _all_numbers(frame) else _columns(frame)
+        if sparse.issparse(values):
+            values = _without_duplicates(sparse.csr_array(values))
+        features = Features(values.shape[1], None if frame is None else names_of(frame))
+        check_finite(values, features, self.who, self.missing)
+        return Encoded(features, self.taken(values, features))
+
+    def _checked(self, X: Any) -> Rows:
+        """Numbers (n, d) of an array, or of a data frame with others than plain numbers, as scikit-learn reads them."""
+        return check_array(
             X,
             dtype=(np.float64, np.float32),
             accept_sparse="csr" if self.sparse else False,
@@ -60,11 +69,6 @@ class Numbers(Encoder):
             estimator=self.who,
             input_name="X",
         )
-        if sparse.issparse(values):
-            values = _without_duplicates(sparse.csr_array(values))
-        features = Features(values.shape[1], None if frame is None else names_of(frame))
-        check_finite(values, features, self.who, self.missing)
-        return Encoded(features, self.taken(values, features))
 
     def decode(self, X: Encoded) -> Array:
         return X.values
@@ -88,6 +92,17 @@ class Numbers(Encoder):
             whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")
         if whys:
             raise ValueError(f"{self.who} takes numbers, but {'; '.join(whys)}")
+
+
+def _all_numbers(frame: nw.DataFrame[Any]) -> bool:
+    """Whether every column of a data frame, of which there are some, holds plain numbers."""
+    return bool(frame.columns) and all(dtype.is_float() or dtype.is_integer() for dtype in frame.schema.dtypes())
+
+
+def _columns(frame: nw.DataFrame[Any]) -> Array:
+    """Columns of plain numbers as an array (n, d): float32 if all are, else float64; NaN where one is missing."""
+    values = np.column_stack([numbers_of(column) for column in frame.iter_columns()])
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
 _AS_DAYS = "turn them into numbers first, for example days since a fixed day"

@@ -51,7 +51,12 @@ class Survey:
     @classmethod
     def of(cls, batch: Batch, who: str) -> Survey:
         """Of the rows of a batch."""
-        names, columns = columns_of(batch.X, who)
+        return cls.of_table(batch.X, who)
+
+    @classmethod
+    def of_table(cls, X: Any, who: str) -> Survey:
+        """Of the rows of a table."""
+        names, columns = columns_of(X, who)
         return cls(names, tuple(column.kind() for column in columns))
 
     def __add__(self, other: Survey) -> Survey:
@@ -132,13 +137,21 @@ class Table(Encoder):
         """The encoder with the role of every column, by its type, or by its values where that says nothing."""
         if self.roles is not None:
             return self
-        survey = data.sum(partial(Survey.of, who=self.who))
+        survey = self._survey(data)
         keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
         given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
         roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
         if all(role.kind == DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
         return replace(self, roles=roles, names=survey.names)
+
+    def _survey(self, data: Data) -> Survey:
+        """The kinds of the columns: by their types alone where these tell all, else from the rows."""
+        typed = data.typed()
+        survey = None if typed is None else Survey.of_table(typed, self.who)
+        if survey is not None and all(kind != NOTHING for kind, _ in survey.kinds):
+            return survey
+        return data.sum(partial(Survey.of, who=self.who))
 
     def _place(self, name: Any, keys: tuple[Any, ...]) -> int:
         """Where a column stands that is given by its name or its number."""

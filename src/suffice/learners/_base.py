@@ -73,8 +73,9 @@ class Evaluate:
     only_adds: bool = False  # whether negative weights are dropped
 
     def __call__(self, batch: Batch) -> Evaluation:
-        losses, W = self.loss(self.model.log_joint(batch.X, self.theta), batch.Y.onto(self.classes))
-        return Evaluation(losses, self.model.statistics(batch.X, W.clip(min=0) if self.only_adds else W))
+        X = self.model.seen(batch.X)
+        losses, W = self.loss(self.model.log_joint(X, self.theta), batch.Y.onto(self.classes))
+        return Evaluation(losses, self.model.statistics(X, W.clip(min=0) if self.only_adds else W))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Iterative(Learner):
         whole = data.sum(Observed(model))
         self._check_movable(whole)
         resolved = self.settle(model.resolve(whole), whole, data)
-        shares, views = resolved.shares(whole), Views(data)
+        shares, views = resolved.shares(whole), Views(data.seen(resolved.seen))
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)

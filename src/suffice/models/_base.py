@@ -78,8 +78,12 @@ class Model(ABC, Generic[B, T]):
             self.encoder.admit(X.features)
             domain = Domain(W.classes if isinstance(W, OneHot) else np.arange(W.shape[1]), X.features)
         W = W.onto(domain.classes) if isinstance(W, OneHot) else W
-        mass = W.mass() if isinstance(W, OneHot) else W.sum(axis=0)
+        mass = W.mass() if isinstance(W, OneHot) else np.einsum("ic->c", W)  # several times as fast as a sum
         return Statistics(domain, mass, self.sums(X, W, domain))
+
+    def seen(self, X: Encoded) -> Encoded:
+        """Rows as this resolved model sees them: what `log_joint` and `statistics` would both have to find out."""
+        return X
 
     @abstractmethod
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> B:

@@ -13,7 +13,7 @@ from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
-from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.models._base import AnyStatistics, Attempt, Classed, Density
 from suffice.models._drawn import DrawnDensity, DrawnView, Nomogram, UndrawableError
 from suffice.models._explained import ExplainedDensity, Terms
@@ -89,6 +89,12 @@ class Blocks(Classed[Parts, Factors]):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Parts:
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
+
+    def seen(self, X: Encoded) -> Encoded:
+        blocks = cast(BlockFeatures, X.features)
+        each = {name: model.seen(block(X, name)) for name, model in self.present(blocks)}
+        features = blocks.with_parts({name: one.features for name, one in each.items()})
+        return Encoded(features, cast(Any, BlockValues({name: one.values for name, one in each.items()})))
 
     @property
     def kind_of_sums(self) -> object | None:

@@ -65,6 +65,10 @@ class Binned(Categorical):
             return super().sums(X, W, domain)
         return histogram(domain.features.read(X), W)
 
+    def seen(self, X: Encoded) -> Encoded:
+        features = self._resolved().features
+        return Encoded(features, features.read(X)) if isinstance(features, BinFeatures) else X
+
     @property
     def kind_of_sums(self) -> object | None:
         return histogram

@@ -45,7 +45,7 @@ class BinFeatures(CategoricalFeatures):
 
     >>> bins = BinFeatures(1, categories=(np.array([-np.inf, 0.0, 2.5]),))
     >>> bins.read(Encoded(Features(1), np.array([[-3.0], [0.0], [7.0], [np.nan]]))).ravel()
-    array([ 0,  1,  2, -1], dtype=int32)
+    array([ 0,  1,  2, -1], dtype=int8)
     """
 
     closed: ClassVar[bool] = True
@@ -75,7 +75,9 @@ class BinFeatures(CategoricalFeatures):
     def codes(self, values: Array) -> Array:
         """The cell of each of the numbers (n, d); -1 where it is missing."""
         bounds = np.concatenate([np.zeros(0), *self.categories])
-        return np.asarray(_kernels.interval_codes(values, bounds, self.starts))
+        found = np.empty(values.shape, dtype=np.int8 if self.sizes.max(initial=0) < 128 else np.int32)
+        _kernels.interval_codes(values, bounds, self.starts, found)
+        return found
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from suffice._vector import Array
+from suffice.models import _grid_kernels
 
 CELLS = 4096  # of a column, at most; also what is left of all numbers at a shift of 52, the largest there is
+SAMPLE = CELLS + CELLS // 4  # numbers that tell at which shift to begin
 _SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -56,7 +58,25 @@ def cells(values: Array) -> tuple[Array, int]:
     >>> len(keys), shift
     (2687, 45)
     """
-    return coarsened(distinct(np.sort(ordered(values[~np.isnan(values)]))), 0)
+    some = values[:: -(-len(values) // SAMPLE)] if len(values) > SAMPLE else values
+    keys, shift = coarsened(distinct(np.sort(ordered(some[~np.isnan(some)]))), 0)
+    if len(some) == len(values):
+        return keys, shift
+    keys, shift = _grid_kernels.few_cells(_bits(values), shift, CELLS)
+    return keys, int(shift)
+
+
+def codes(values: Array, keys: Array, shift: int) -> Array:
+    """The place of the cell of each of some numbers (n,) among sorted keys, no more than `CELLS`; -1 for none and NaN.
+
+    >>> codes(np.array([2.0, np.nan, -1.0, 7.0]), ordered(np.array([-1.0, 2.0])), 0)
+    array([ 1, -1,  0, -1], dtype=int32)
+    """
+    return np.asarray(_grid_kernels.cell_codes(_bits(values), keys, shift))
+
+
+def _bits(values: Array) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
 
 
 def coarsened(keys: Array, shift: int) -> tuple[Array, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from suffice._domain import Domain, Features
 from suffice._labels import OneHot, show
 from suffice._vector import Array
-from suffice.models import _kernels, grid
+from suffice.models import grid
 from suffice.models._statistics import Sums
 from suffice.models._tables import counted, impossible, moved
 
@@ -137,11 +137,12 @@ class Histogram(Sums):
 def histogram(X: Array, W: OneHot | Array) -> Histogram:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
     some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
-    keys, shift = _unzipped([grid.cells(column[some]) for column in X.T])
-    starts = _starts(keys)
-    bounds = [grid.number(k << s) for k, s in zip(keys, shift, strict=True)]
-    codes = _kernels.interval_codes(X, np.concatenate([np.zeros(0), *bounds]), starts)
-    return Histogram(keys, shift, counted(codes, starts, W))
+    columns, whole = np.ascontiguousarray(X.T, dtype=np.float64), bool(some.all())
+    keys, shift = _unzipped([grid.cells(column if whole else column[some]) for column in columns])
+    codes = np.empty(X.shape, dtype=np.int32)
+    for j, column in enumerate(columns):
+        codes[:, j] = grid.codes(column, keys[j], shift[j])
+    return Histogram(keys, shift, counted(codes, _starts(keys), W))
 
 
 def _starts(keys: Sequence[Array]) -> Array:
