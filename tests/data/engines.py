@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suffice.data import Memory, Parquet
+from suffice.data import Dask, Memory, Parquet
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,41 @@ def parquet(frame, target):
     return Parquet(folder, target, batch_rows=16), np.asarray
 
 
+@cache
+def dask_client():
+    """Two worker processes of one thread, which end with the tests."""
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp")
+    client = Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    return client
+
+
+def dask_frame(frame, cuts=None):
+    """A dask data frame whose partitions end at `cuts`; by default three, of which one has no rows."""
+    from dask import dataframe
+
+    cuts = [len(frame) // 3, len(frame) // 3] if cuts is None else cuts
+    parts = [frame.iloc[rows] for rows in np.split(np.arange(len(frame)), cuts)]
+    return dataframe.concat([dataframe.from_pandas(part, npartitions=1, sort=False) for part in parts])
+
+
+def computed(answer):
+    """The answers of a dask data frame."""
+    values = answer.compute().to_numpy()
+    return values[:, 0] if list(answer.columns) == ["prediction"] else values
+
+
+def dask(frame, target):
+    return Dask(dask_frame(frame), target, client=dask_client()), computed
+
+
 ENGINES = {
     "memory": Engine(memory),
     "parquet": Engine(parquet),
+    "dask": Engine(dask, marks=(pytest.mark.xdist_group("dask"),)),
 }
 
 
