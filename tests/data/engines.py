@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from suffice.data import Dask, Memory, Parquet
+from suffice.data import Dask, Memory, Parquet, Spark
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,56 @@ def dask(frame, target):
     return Dask(dask_frame(frame), target, client=dask_client()), computed
 
 
+@cache
+def spark_session():
+    """A session of two threads, in which a task may fail four times; it ends with the tests."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # for parts of the tests that travel
+    builder = SparkSession.builder.master("local[2,4]").appName("suffice")
+    for key, value in {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    atexit.register(session.stop)
+    return session
+
+
+def spark_frame(frame, cuts=None):
+    """A Spark data frame whose partitions end at `cuts`; by default three, of which one has no rows."""
+    import pyarrow as pa
+
+    cuts = [len(frame) // 3, len(frame) // 3] if cuts is None else cuts
+    tables = [
+        pa.Table.from_pandas(frame.iloc[rows], preserve_index=False) for rows in np.split(np.arange(len(frame)), cuts)
+    ]
+    whole = pa.concat_tables(tables, promote_options="permissive").schema
+    parts = [spark_session().createDataFrame(table.cast(whole)).coalesce(1) for table in tables]
+    return reduce(lambda a, b: a.union(b), parts)
+
+
+def arrived(answer):
+    """The answers of a Spark data frame."""
+    table = answer.toArrow()
+    columns = [column.to_numpy() for column in table.columns]
+    return columns[0] if table.column_names == ["prediction"] else np.column_stack(columns)
+
+
+def spark(frame, target):
+    return Spark(spark_frame(frame), target), arrived
+
+
 ENGINES = {
     "memory": Engine(memory),
     "parquet": Engine(parquet),
     "dask": Engine(dask, marks=(pytest.mark.xdist_group("dask"),)),
+    "spark": Engine(spark, marks=(pytest.mark.spark,)),
 }
 
 
