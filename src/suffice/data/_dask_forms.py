@@ -21,7 +21,7 @@ from suffice._threads import few_threads
 from suffice._vector import Array
 from suffice.data._base import Batch
 from suffice.data._layout import Layout, located
-from suffice.data._partitioned import called
+from suffice.data._partitioned import called, narrowed
 from suffice.data.memory import Memory
 
 Lazy = Any  # a dask.delayed.Delayed, which has no types
@@ -98,9 +98,10 @@ class Tables(Form):
 
     def _part(self, labels: bool) -> tuple[Any, ReadTable]:
         """The columns that are needed, and what reads them."""
-        names = self.layout.needed(list(self.frame.columns), labels)
-        table = self.frame[names]
-        return table, ReadTable(self.layout, tuple((name, _holds(table._meta[name])) for name in names))
+        columns = list(self.frame.columns)
+        names = self.layout.needed(columns, labels)
+        table, layout = self.frame[names], narrowed(self.layout, columns, labels)
+        return table, ReadTable(layout, tuple((name, _holds(table._meta[name])) for name in names))
 
     @cached_property
     def _labelled(self) -> tuple[Any, ReadTable]:
@@ -118,11 +119,11 @@ class Tables(Form):
 
     @property
     def empty(self) -> Batch:
-        return self.layout.batch(self._labelled[0]._meta)
+        table, read = self._labelled
+        return read(table._meta)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         table, read = self._part(labels=False)
-        read = ReadTable(Layout(columns=self.layout.columns, keys=self.layout.keys), read.holds)
         return table.map_partitions(_answered, sent((read, f)), meta=read.answered(table._meta, f))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ import numpy as np
 from suffice._labels import OneHot
 from suffice._threads import few_threads
 from suffice.data._base import After, Batch, Between, Both, Change, Data, Drawn
-from suffice.data._layout import located
+from suffice.data._layout import Layout, located
 from suffice.data.memory import row_slices
 
 FAN_IN = 8  # partial sums that are added in one task
@@ -24,6 +24,12 @@ FAN_IN = 8  # partial sums that are added in one task
 def called(number: int) -> str:
     """What messages call a partition."""
     return f"partition {number}"
+
+
+def narrowed(layout: Layout, names: Sequence[str], labels: bool) -> Layout:
+    """The layout of a table that has only the columns that are needed: for learning, or for predicting."""
+    features = tuple(layout.features(names))
+    return replace(layout, columns=features, keys=()) if labels else Layout(columns=features, keys=layout.keys)
 
 
 def slices(batch: Batch) -> Iterator[Batch]:

@@ -172,20 +172,19 @@ def _total(parts: tuple[int, ...], values: list[Any]) -> Any:
 class Answer:
     """The keys of rows and what f says of their features, in columns of given types."""
 
-    layout: Layout
-    tables: Tables
+    read: Read
     f: Callable[[Any], Any]
     schema: Any = None  # a pyarrow.Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         part = number()
-        for table in self.tables(batches):
+        for table in self.read.tables(batches):
             with located(called(part)), few_threads(table.num_columns):
                 yield from self.of(table).to_batches()
 
     def of(self, table: Any) -> Any:
         """Of a table; the types are found in what is said where none are given."""
-        said = {name: _arrow(values) for name, values in self.layout.answered(table, self.f).items()}
+        said = {name: _arrow(values) for name, values in self.read.layout.answered(table, self.f).items()}
         if self.schema is None:
             return pa.table({name: values.cast(_plain(values.type)) for name, values in said.items()})
         return pa.table([said[name].cast(self.schema.field(name).type) for name in said], schema=self.schema)

@@ -17,7 +17,7 @@ from weakref import finalize
 from suffice._progress import reading
 from suffice.data._base import Batch, R
 from suffice.data._layout import DataError, Layout
-from suffice.data._partitioned import FAN_IN, Partial, Partitioned, called
+from suffice.data._partitioned import FAN_IN, Partial, Partitioned, called, narrowed
 from suffice.data._spark_tasks import ROWS, Add, Answer, Encode, Fault, Load, Read, Reader, Sum, Tables
 
 FAILED = re.compile(r"Task (\d+) in stage \S+ failed")  # Spark's words; in the first stage a task is a partition
@@ -91,10 +91,9 @@ class Spark(Partitioned):
         """A lazy data frame of the keys and of the answers by name."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        frame, tables = self._selected(labels=False)
-        layout = Layout(columns=self.layout.columns, keys=self.layout.keys)
-        answer = Answer(layout, tables, self._asked(f))
-        schema = answer.of(next(tables([]))).schema
+        frame, read = self._selected(labels=False)
+        answer = Answer(read, self._asked(f))
+        schema = answer.of(next(read.tables([]))).schema
         return frame.mapInArrow(replace(answer, schema=schema), from_arrow_schema(schema))
 
     def persist(self) -> Spark:
@@ -110,7 +109,7 @@ class Spark(Partitioned):
 
     def _before(self) -> Batch:
         """A batch without rows, before the change."""
-        return self.layout.batch(next(self._selected(labels=True)[1]([]))) if self._kept is None else self._kept.empty
+        return next(self._source()[1](0, [])) if self._kept is None else self._kept.empty
 
     def _source(self) -> tuple[Any, Reader]:
         """Where the batches come from, and what reads them."""
@@ -118,18 +117,17 @@ class Spark(Partitioned):
             return self._kept.frame, Load()
         if self.layout.target is None:
             raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
-        frame, tables = self._selected(labels=True)
-        return frame, Read(self.layout, tables)
+        return self._selected(labels=True)
 
-    def _selected(self, labels: bool) -> tuple[Any, Tables]:
-        """The columns that are needed under names that Spark takes anywhere, and what names them again."""
+    def _selected(self, labels: bool) -> tuple[Any, Read]:
+        """The columns that are needed under names that Spark takes anywhere, and what reads them."""
         from pyspark.sql.functions import col
 
         names = self.layout.needed(self.frame.columns, labels)
         quoted = [f"`{name.replace('`', '``')}`" for name in names]
         fields = [self._schema.field(name) for name in names]
         selected = self.frame.select([col(name).alias(f"c{j}") for j, name in enumerate(quoted)])
-        return selected, Tables(tuple(names), fields)
+        return selected, Read(narrowed(self.layout, self.frame.columns, labels), Tables(tuple(names), fields))
 
     @cached_property
     def _schema(self) -> Any:
