@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,8 @@ def spark_session():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
+        "spark.sql.adaptive.enabled": "false",  # this and the next: plans for few rows are made sooner
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -105,17 +107,28 @@ def spark_session():
     return session
 
 
+@dataclass(frozen=True)
+class Dealt:
+    """To each partition the table of its number."""
+
+    tables: list[Any]
+
+    def __call__(self, batches):
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield from self.tables[number].to_batches()
+
+
 def spark_frame(frame, cuts=None):
     """A Spark data frame whose partitions end at `cuts`; by default three, of which one has no rows."""
     import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     cuts = [len(frame) // 3, len(frame) // 3] if cuts is None else cuts
-    tables = [
-        pa.Table.from_pandas(frame.iloc[rows], preserve_index=False) for rows in np.split(np.arange(len(frame)), cuts)
-    ]
-    whole = pa.concat_tables(tables, promote_options="permissive").schema
-    parts = [spark_session().createDataFrame(table.cast(whole)).coalesce(1) for table in tables]
-    return reduce(lambda a, b: a.union(b), parts)
+    rows = np.split(np.arange(len(frame)), cuts)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    dealt = Dealt([table.take(some) for some in rows])
+    return spark_session().range(0, len(rows), 1, len(rows)).mapInArrow(dealt, from_arrow_schema(table.schema))
 
 
 def arrived(answer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -107,24 +108,26 @@ class Load:
 
 @dataclass(frozen=True)
 class Sum:
-    """The partial sum of a partition, as one row; none of a partition that is not meant."""
+    """The partial sum of a partition, as one row; none of a partition that is not meant, or has nothing cached."""
 
     read: Reader
     partial: Partial
     only: frozenset[int] | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part = number()
+        part, total = number(), None
         if self.only is not None and part not in self.only:
+            deque(batches, 0)  # a worker that does not read all that it is sent is not used again
             return
-        total: Any = None
         try:
             for batch in self.read(part, batches):
                 one = self.partial(part, batch)
                 total = one if total is None else total + one
         except DataError as error:
             total = Fault(str(error))
-        yield _row(part, 1, total)
+            deque(batches, 0)
+        if total is not None:
+            yield _row(part, 1, total)
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ class Encode:
                 yield _row(part, 1, after)
         except DataError as error:
             yield _row(part, 1, Fault(str(error)))
+            deque(batches, 0)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from suffice.data._partitioned import FAN_IN, Partial, Partitioned, called, narr
 from suffice.data._spark_tasks import ROWS, Add, Answer, Encode, Fault, Load, Read, Reader, Sum, Tables
 
 FAILED = re.compile(r"Task (\d+) in stage \S+ failed")  # Spark's words; in the first stage a task is a partition
-SAID = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
+UNREAD = re.compile("FAILED_READ_FILE|thrown from the Python worker")
+SAID = re.compile(r"^(\w+Error): (.+)$", re.MULTILINE)  # what Python has said last
 
 
 class Spark(Partitioned):
@@ -114,7 +115,8 @@ class Spark(Partitioned):
     def _source(self) -> tuple[Any, Reader]:
         """Where the batches come from, and what reads them."""
         if self._kept is not None:
-            return self._kept.frame, Load()
+            kept = self._kept.frame
+            return kept if self._only_parts is None else kept.filter(kept["part"].isin(*self._only_parts)), Load()
         if self.layout.target is None:
             raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
         return self._selected(labels=True)
@@ -170,7 +172,7 @@ def _added(sums: Any) -> Any:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    """A partition that Spark cannot read as a DataError that names it, without the tracebacks of the engine."""
+    """Rows that Spark itself cannot read as a DataError, without the tracebacks of the engine."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -179,10 +181,10 @@ def _faults() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = str(error)
         failed, said = FAILED.search(text), SAID.findall(text)
-        if failed is None:
+        if failed is None and UNREAD.search(text) is None:
             raise
-        what = ": ".join(said[-1]) if said else text.splitlines()[0]
-        raise DataError(f"{called(int(failed[1]))}: {what}") from None
+        where = "a partition" if failed is None else called(int(failed[1]))
+        raise DataError(f"{where}: {': '.join(said[-1]) if said else text.splitlines()[0]}") from None
 
 
 def _check(df: Any) -> None:
