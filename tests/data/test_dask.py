@@ -21,6 +21,7 @@ from suffice import GaussianNB, NaiveBayes
 from suffice.data import Dask, DataError
 from suffice.encoders import Numbers
 from suffice.learners import Observed, RiskCalibration
+from suffice.model_selection import cross_validate
 from suffice.models import DiagonalGaussian
 from suffice.testing import check_engine
 from tests.data.engines import computed, dask_client, dask_frame
@@ -245,7 +246,21 @@ def test_partitions_are_counted_where_that_is_wanted(capsys):
     for client in (None, dask_client()):
         with dask.config.set(scheduler="synchronous"):
             assert Dask(dask_frame(numbers()), TARGET, client=client, verbose=1).count() == 60
-        assert "3" in capsys.readouterr().err
+        assert "partitions" in capsys.readouterr().err
+
+
+def test_what_needs_rows_in_memory_says_so():
+    rows = dask_frame(numbers())
+    honest = GaussianNB(learner=RiskCalibration(0.1, out_of_sample=True))
+    with dask.config.set(scheduler="synchronous"):
+        model = GaussianNB().fit(rows, y=TARGET)
+        for ask in (
+            lambda: honest.fit(rows, y=TARGET),
+            lambda: model.loo_log_proba(rows, TARGET),
+            lambda: cross_validate(GaussianNB(), rows, TARGET),
+        ):
+            with pytest.raises(TypeError, match="rows in memory"):
+                ask()
 
 
 def test_what_is_no_table_of_dask_is_refused():
@@ -260,6 +275,7 @@ def test_what_is_no_table_of_dask_is_refused():
         (lambda: GaussianNB().fit(Dask(rows)), ValueError, "no labels to learn from: give target="),
         (lambda: GaussianNB().fit(Dask(X)), ValueError, "no labels to learn from: give target="),
         (lambda: GaussianNB().fit(rows, y=[1, 2]), TypeError, "y is the name of a column"),
+        (lambda: GaussianNB().fit(rows, y=rows["a"]), TypeError, "y is the name of a column, got a Series"),
     ]:
         with pytest.raises(error, match=message):
             make()

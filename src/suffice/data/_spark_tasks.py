@@ -195,7 +195,8 @@ class Answer:
 
 
 def _arrow(values: Any) -> Any:
-    return values if isinstance(values, pa.ChunkedArray | pa.Array) else pa.array(values, from_pandas=True)
+    known = isinstance(values, pa.ChunkedArray | pa.Array)
+    return values if known else pa.array(values, from_pandas=values.dtype == object)  # NaN is a number else
 
 
 def _plain(kind: Any) -> Any:

@@ -123,7 +123,7 @@ class Dask(Partitioned):
     def _computed(self, leaves: list[Lazy], total: Lazy) -> Any:
         """A total; the partitions are counted on the way if that is to be shown."""
         client = self.client if self.client is not None else _current_client()
-        with reading("partitions", len(leaves), self.verbose, "partitions") as seen:
+        with reading("partitions", len(leaves), self.verbose and leaves, "partitions") as seen:
             if client is None:
                 with Callback(posttask=lambda key, *_: seen(str(key).startswith("suffice_sum"))):
                     return compute(total)[0]
@@ -205,10 +205,14 @@ def _unreadable(data: Dask) -> int | None:
     """The first partition that dask cannot read; None if it can read all."""
     for number in data._numbers:
         try:
-            compute([delayed(len)(part) for part in data._form.parts[number]])
+            data._computed([], delayed(_lengths, pure=False)(*data._form.parts[number]))
         except FAULTS:
             return number
     return None
+
+
+def _lengths(*rows: Any) -> list[int]:
+    return [len(one) for one in rows]
 
 
 def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) -> Form:
