@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from dask import compute, delayed, persist
+from dask import compute, config, delayed, persist
 from dask.array import Array as DaskArray
+from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.dataframe import DataFrame, Series
 from dask.sizeof import sizeof
@@ -23,6 +24,7 @@ from suffice.data._layout import DataError, Layout, located
 from suffice.data._partitioned import FAN_IN, Partial, Partitioned, added, called
 
 FAULTS = (ValueError, TypeError, LookupError, OSError)  # of partitions that dask itself cannot read
+QUIET = {"distributed.admin.large-graph-warning-threshold": "100MB"}  # parameters may be large, and go out once
 
 
 class Dask(Partitioned):
@@ -80,7 +82,7 @@ class Dask(Partitioned):
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the partitions, added by the workers in a fixed order."""
         leaves = self._tasks("sum", Partial(f, self.change))
-        with _faults(self):
+        with _faults(self), config.set(QUIET):
             total: R = self._computed(leaves, _tree(self._numbers, leaves))
         return total
 
@@ -94,7 +96,7 @@ class Dask(Partitioned):
         if self._kept is not None and self._leaves_as_is(before):
             return self
         tasks, other = self._tasks("keep", Keep(self.change)), copy.copy(self)
-        with _faults(self):
+        with _faults(self), config.set(QUIET):
             batches = persist(*tasks) if self.client is None else self.client.persist(tasks)
         empty = before if self.change is None else self.change(before)
         other._kept, other.change = Kept(dict(zip(self._numbers, batches, strict=True)), empty), None
@@ -230,13 +232,8 @@ def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) ->
 
 
 def _current_client() -> Any:
-    """The client that dask would use, or None."""
-    try:
-        from distributed import default_client
-
-        return default_client()
-    except (ImportError, ValueError):
-        return None
+    """The client that dask would use, or None if it would compute by itself."""
+    return getattr(get_scheduler(), "__self__", None)
 
 
 @sizeof.register(Batch)
