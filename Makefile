@@ -4,19 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
-	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-scale bench-search bench-speed bench-tables \
+.PHONY: demo test test-browser check format test-spark bench bench-accuracy bench-additive bench-calibration \
+	bench-carried bench-cluster bench-fscl bench-missing bench-out-of-sample bench-priors bench-quick bench-scale \
+	bench-search bench-speed bench-tables \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-browser: $(VENV)/.browser
 	.ci/chromium
 	$(BIN)/python -m pytest -m browser tests/browser
+
+# Needs Java 17 or later.
+test-spark: $(VENV)/.test $(VENV)/.spark
+	$(BIN)/python -m pytest -m spark tests/data
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -62,6 +67,10 @@ bench-calibration: $(VENV)/.test
 
 bench-carried: $(VENV)/.test
 	$(BIN)/python -m benchmarks.carried $(AT)
+
+# Two workers of Dask beside one on 5 million rows: some minutes, best on a machine that does nothing else.
+bench-cluster: $(VENV)/.test
+	$(BIN)/python -m benchmarks.cluster
 
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py

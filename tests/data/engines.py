@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suffice.data import Memory, Parquet
+from suffice.data import Dask, Memory, Parquet, Spark
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,100 @@ def parquet(frame, target):
     return Parquet(folder, target, batch_rows=16), np.asarray
 
 
+@cache
+def dask_client():
+    """Two worker processes of one thread, which end with the tests."""
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp")
+    client = Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    return client
+
+
+def dask_frame(frame, cuts=None):
+    """A dask data frame whose partitions end at `cuts`; by default three, of which one has no rows."""
+    from dask import dataframe
+
+    cuts = [len(frame) // 3, len(frame) // 3] if cuts is None else cuts
+    parts = [frame.iloc[rows] for rows in np.split(np.arange(len(frame)), cuts)]
+    return dataframe.concat([dataframe.from_pandas(part, npartitions=1, sort=False) for part in parts])
+
+
+def computed(answer):
+    """The answers of a dask data frame."""
+    values = answer.compute().to_numpy()
+    return values[:, 0] if list(answer.columns) == ["prediction"] else values
+
+
+def dask(frame, target):
+    return Dask(dask_frame(frame), target, client=dask_client()), computed
+
+
+@cache
+def spark_session():
+    """A session of two threads, in which a task may fail four times; it ends with the tests."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # for parts of the tests that travel
+    builder = SparkSession.builder.master("local[2,4]").appName("suffice")
+    for key, value in {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "ERROR",
+        "spark.sql.adaptive.enabled": "false",  # this and the next: plans for few rows are made sooner
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    atexit.register(session.stop)
+    return session
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """To each partition the table of its number."""
+
+    tables: list[Any]
+
+    def __call__(self, batches):
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield from self.tables[number].to_batches()
+
+
+def spark_frame(frame, cuts=None):
+    """A Spark data frame whose partitions end at `cuts`; by default three, of which one has no rows."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    cuts = [len(frame) // 3, len(frame) // 3] if cuts is None else cuts
+    rows = np.split(np.arange(len(frame)), cuts)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    dealt = Dealt([table.take(some) for some in rows])
+    return spark_session().range(0, len(rows), 1, len(rows)).mapInArrow(dealt, from_arrow_schema(table.schema))
+
+
+def arrived(answer):
+    """The answers of a Spark data frame."""
+    table = answer.toArrow()
+    columns = [column.to_numpy() for column in table.columns]
+    return columns[0] if table.column_names == ["prediction"] else np.column_stack(columns)
+
+
+def spark(frame, target):
+    return Spark(spark_frame(frame), target), arrived
+
+
 ENGINES = {
     "memory": Engine(memory),
     "parquet": Engine(parquet),
+    "dask": Engine(dask, marks=(pytest.mark.xdist_group("dask"),)),
+    "spark": Engine(spark, marks=(pytest.mark.spark,)),
 }
 
 

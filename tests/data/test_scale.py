@@ -87,7 +87,7 @@ def test_every_engine_learns_the_same(engine, entry):
 
 
 @every(lambda entry: entry.missing)
-@every_engine(lambda name: name != "memory")
+@every_engine(lambda name: name not in ("memory", "dask", "spark"))  # where mixed tables, below, have to do
 def test_every_engine_learns_the_same_of_rows_with_missing_entries(engine, entry):
     X, y = entry.draw(4)
     if engine.can(entry):

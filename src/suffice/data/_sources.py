@@ -30,7 +30,7 @@ def is_source(X: Any) -> bool:
 def source(X: Any, y: Any = None, weight: Any = None) -> Data | None:
     """X as a data set if it is one, or a path or a table of an engine; None for rows in memory.
 
-    Of a path or a table, y and weight are names of columns.
+    Of a path or a table, y and weight are names of columns; of an array of an engine, they are arrays of it.
     """
     if isinstance(X, Data):
         if y is not None or weight is not None:
@@ -40,7 +40,8 @@ def source(X: Any, y: Any = None, weight: Any = None) -> Data | None:
     if place is None:
         return None
     for called, given in (("y", y), ("sample_weight", weight)):
-        if given is not None and not isinstance(given, str):
+        array = hasattr(X, "dtype") and _place(given) == place
+        if given is not None and not isinstance(given, str) and not array:
             raise TypeError(
                 f"with rows in a {type(X).__name__}, {called} is the name of a column, got a {type(given).__name__}"
             )
