@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
+.PHONY: demo test test-browser test-postgres check format bench bench-quick bench-accuracy bench-additive bench-calibration \
 	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
 	bench-tangent sklearn-tests figures clean
 
@@ -17,6 +17,10 @@ test: $(VENV)/.test
 test-browser: $(VENV)/.browser
 	.ci/chromium
 	$(BIN)/python -m pytest -m browser tests/browser
+
+test-postgres: $(VENV)/.postgres
+	.ci/postgres
+	$(BIN)/python -m pytest -m postgres tests/data
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

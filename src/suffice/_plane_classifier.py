@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from suffice._answers import LeastCost, OddsAtCosts
+from suffice._answers import Answer, LeastCost, OddsAtCosts
 from suffice._check import NOT_NEGATIVE, check, one_of
 from suffice._classifier import Classifier
 from suffice._labels import show_all
@@ -148,9 +148,10 @@ class TangentDiscriminant(Classifier):
 
     def predict(self, X: Any) -> Any:
         """The class of least expected cost of each row (n,): without costs, the most probable one."""
-        if self.costs is None:
-            return super().predict(X)
-        return self._map(X, self._asked(LeastCost(self.classes_, self._costs())), ["prediction"])
+        return super().predict(X)
+
+    def _choice(self) -> Answer:
+        return super()._choice() if self.costs is None else LeastCost(self.classes_, self._costs())
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""

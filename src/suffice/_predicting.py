@@ -98,7 +98,11 @@ class Predicting:
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row (n,)."""
-        return self._map(X, self._asked(MostProbable(self.classes_)), ["prediction"])
+        return self._map(X, self._asked(self._choice()), ["prediction"])
+
+    def _choice(self) -> Answer:
+        """By which a class is chosen."""
+        return MostProbable(self.classes_)
 
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""

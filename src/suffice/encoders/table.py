@@ -151,6 +151,9 @@ class Table(Encoder):
             f"{show_all(keys)}"
         )
 
+    def holding(self) -> Mapping[Any, str]:
+        return {role.name: role.holds for role in self.roles or ()}
+
     def without(self, columns: Iterable[int]) -> Self:
         """The same, prepared as it is, without some columns, by their numbers."""
         gone = set(columns)

@@ -16,7 +16,7 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
-from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, UndrawableError
+from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, Spoken, UndrawableError
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
@@ -86,6 +86,7 @@ __all__ = [
     "ShrunkTiedGaussian",
     "Slopes",
     "Softmax",
+    "Spoken",
     "Statistics",
     "Sums",
     "Tabular",

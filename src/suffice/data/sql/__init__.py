@@ -1,0 +1,5 @@
+"""Tables of a database: answers by query, and sums by query."""
+
+from suffice.data.sql._scoring import Scoring
+
+__all__ = ["Scoring"]
