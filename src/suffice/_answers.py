@@ -13,7 +13,7 @@ from suffice._arithmetic import Arithmetic, E
 from suffice._domain import Domain, Encoded
 from suffice._posterior import log_posterior, posterior, said_log_posterior, said_posterior
 from suffice._vector import Array
-from suffice.models import Density, Model
+from suffice.models import Density, Model, Spoken, UndrawableError
 
 TIE = 1e-9  # densities that differ by less, as a share, are equal but for rounding
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
@@ -29,6 +29,10 @@ class Asked:
 
     def __call__(self, X: Any) -> Array:
         return self.answer(self.model.log_joint(self.model.encoder(X), self.parameters))
+
+    def formulas(self, say: Arithmetic[E], columns: Sequence[str]) -> list[E]:  # noqa: ARG002 - named when learned
+        """The same as formulas of the columns."""
+        return said(self.answer, say, said_scores(self.model, self.parameters, say))
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,17 @@ class Abstaining:
 
 
 SAID = ((posterior, said_posterior), (log_posterior, said_log_posterior))  # of functions, which have no methods
+
+
+def said_scores(model: Model[Any, Any], parameters: Any, say: Arithmetic[E]) -> list[E]:
+    """The scores (k,) of a resolved model as formulas of the columns; UndrawableError where they have none."""
+    one, theta = model.as_one(parameters)
+    try:
+        if not isinstance(one, Spoken):
+            raise UndrawableError(f"it lacks {Spoken.words}")
+        return say.keep(one.said(say, theta))
+    except UndrawableError as error:
+        raise UndrawableError(f"{model.called} cannot be said in SQL: {error}") from error
 
 
 def said(answer: Answer, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:

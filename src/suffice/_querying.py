@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from suffice._answers import said
+from suffice._answers import said, said_scores
 from suffice._extras import optional
 from suffice._posterior import posterior
 from suffice._predicting import Predicting
-from suffice.models import Spoken, UndrawableError
 
 
 class Querying(Predicting):
@@ -59,15 +58,9 @@ class Querying(Predicting):
         """
         scoring = optional("suffice.data.sql", "sql")
         fit = self._fit_result()
-        model, theta = fit.model.as_one(fit.parameters)
-        if not isinstance(model, Spoken):
-            raise UndrawableError(f"{type(self).__name__} cannot be said in SQL: {model.called} lacks {Spoken.words}")
         features = fit.model.encoder.inputs(self._inputs())
         source = scoring.Scoring.of(table, dialect, keys, features, columns, fit.model.encoder.holding())
-        try:
-            scores = source.say.keep(model.said(source.say, theta))
-        except UndrawableError as error:
-            raise UndrawableError(f"{type(self).__name__} cannot be said in SQL: {error}") from error
+        scores = said_scores(fit.model, fit.parameters, source.say)
         found = dict(zip(self._by_class("p(...)"), said(posterior, source.say, scores), strict=True))
         found["prediction"] = said(self._choice(), source.say, scores)[0]
         query: str = source.query(found)

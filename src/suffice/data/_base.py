@@ -15,6 +15,7 @@ from scipy.stats import poisson
 from suffice._domain import Encoded, Rows
 from suffice._hash import row_hash
 from suffice._labels import OneHot
+from suffice.data._queries import Queried, changed, queried
 
 R = TypeVar("R")  # anything with +
 
@@ -118,6 +119,10 @@ class After:
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
 
+    def query(self, rows: Queried) -> Any:
+        """g of the rows of a database after a change."""
+        return queried(self.g, changed(self.f, rows))
+
 
 @dataclass(frozen=True)
 class Named:
@@ -140,6 +145,11 @@ class Both:
     def __call__(self, batch: Batch) -> Batch:
         X = batch.X if self.features is None else self.features(batch.X)
         return Batch(X, batch.Y if self.labels is None else self.labels(batch.Y))
+
+    def asked(self, rows: Queried) -> Queried:
+        """The rows of a database after the change."""
+        rows = rows if self.features is None else rows.encoded(self.features)
+        return rows if self.labels is None else rows.relabelled(self.labels)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from suffice._domain import Encoded, Features, Rows
 from suffice._labels import show_all
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -68,6 +69,10 @@ class Numbers(Encoder):
 
     def decode(self, X: Encoded) -> Array:
         return X.values
+
+    def asked(self, rows: Queried) -> Queried:
+        rows.check_numbers(self.missing, self.who)
+        return rows
 
     def taken(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
         """Numbers (n, d) as the model takes them; a subclass checks or changes them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ from suffice._domain import CategoricalFeatures, Encoded, Features, difference
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.data import Batch, Data
+from suffice.data._queries import Queried
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
@@ -61,6 +61,21 @@ class Survey:
             raise ValueError(f"the features differ: {len(self.kinds)} here, {len(other.kinds)} there")
         both = tuple(b if a[0] == NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
         return replace(self, kinds=both)
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """The survey of a batch."""
+
+    who: str
+
+    def __call__(self, batch: Batch) -> Survey:
+        return Survey.of(batch, self.who)
+
+    def query(self, rows: Queried) -> Survey:
+        """The same of the rows of a database."""
+        names = rows.features.names
+        return Survey(None if names is None else tuple(names.tolist()), tuple(rows.holding()))
 
 
 def columns_of(X: Any, who: str) -> tuple[tuple[str, ...] | None, list[Column]]:
@@ -132,7 +147,7 @@ class Table(Encoder):
         """The encoder with the role of every column, by its type, or by its values where that says nothing."""
         if self.roles is not None:
             return self
-        survey = data.sum(partial(Survey.of, who=self.who))
+        survey = data.sum(Surveyed(self.who))
         keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
         given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
         roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
@@ -190,6 +205,18 @@ class Table(Encoder):
         features = layout.with_parts({kind: part.features for kind, part in parts.items()})
         values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
         return Encoded(features, values)
+
+    def asked(self, rows: Queried) -> Queried:
+        layout = self._layout()
+        if ABSENT in layout.at:
+            raise TypeError(f"{self.who}: a table of what is missing cannot be asked of a database: fit in memory")
+        names = rows.features.names
+        self._check_columns(None if names is None else tuple(names.tolist()), rows.features.width)
+        divided = rows.divided(layout)
+        for name in layout.at:
+            if READ[name] is _numbers:
+                divided.block(name).check_numbers(True, self.who)
+        return divided
 
     def decode(self, X: Encoded) -> Array:
         """The columns as objects (n, d); None for what is missing or left out. Dates are dates again."""

@@ -13,10 +13,12 @@ from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Attempt, Classed, Density
 from suffice.models._drawn import DrawnDensity, DrawnView, Nomogram, UndrawableError
 from suffice.models._explained import ExplainedDensity, Terms
+from suffice.models._queried import Queryable
 from suffice.models._statistics import Statistics, Sums
 
 AnyDensity = Density[Any, Any]
@@ -76,7 +78,7 @@ class Factors:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks(Classed[Parts, Factors]):
+class Blocks(Classed[Parts, Factors], Queryable[Parts]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
     parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
@@ -89,6 +91,19 @@ class Blocks(Classed[Parts, Factors]):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Parts:
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Parts]:
+        blocks = cast(BlockFeatures, features or rows.features)
+        each = {}
+        for name in blocks.at:
+            model = self.parts.get(name)
+            if not isinstance(model, Queryable) or self.encoder.within(name) is not None:
+                raise TypeError(
+                    f"{self.called} cannot be learned in a database: its part {name!r} lacks {Queryable.words}"
+                )
+            each[name] = model.asked(rows.block(name), None if features is None else blocks.part(name))
+        found = blocks.with_parts({name: part for name, (part, _) in each.items()})
+        return features or found, Parts({name: sums for name, (_, sums) in each.items()})
 
     @property
     def kind_of_sums(self) -> object | None:

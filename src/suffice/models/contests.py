@@ -9,14 +9,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from suffice._arithmetic import Arithmetic, Arrays, E
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._memory import free_memory
 from suffice._notice import Notice
 from suffice._posterior import log_posterior, said_log_posterior
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.models._base import AnyModel, Attempt, Model, Read, Share
 from suffice.models._drawn import Spoken, UndrawableError
+from suffice.models._queried import Queryable
 from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
@@ -157,7 +159,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]]):
+class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryable[B]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -180,6 +182,11 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]]):
     @property
     def kind_of_sums(self) -> object | None:
         return self.model.kind_of_sums
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, B]:
+        if not isinstance(self.model, Queryable):
+            raise TypeError(f"{self.model.called} cannot be learned in a database, as it lacks {Queryable.words}")
+        return self.model.asked(rows, features)
 
     def about(self, s: Statistics[B]) -> Self:
         return replace(self, model=self.model.about(s))
