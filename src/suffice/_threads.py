@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -74,3 +75,27 @@ def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
         return [f(item) for item in items]
     with ThreadPoolExecutor(min(count, len(items))) as pool:
         return list(pool.map(f, items))
+
+
+def in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
+    """f of every item, in their order, by as many threads as there are workers; few items are held at a time.
+
+    >>> list(in_order(abs, iter([-3, 2, -1])))
+    [3, 2, 1]
+    """
+    count = workers()
+    if count == 1:
+        yield from map(f, items)
+        return
+    waiting: deque[Future[B]] = deque()
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(f, item))
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()

@@ -1,0 +1,125 @@
+"""What a model says of rows in files: made when asked for, and written to files all at once or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice._extras import optional
+from suffice._vector import Array
+from suffice.data._layout import Layout
+
+if TYPE_CHECKING:
+    from suffice.data.parquet import Parquet
+
+pa = optional("pyarrow", "cli")
+pq = optional("pyarrow.parquet", "cli")
+
+
+class Answers:
+    """What a function says of the rows of some files, in their order, with their keys in front.
+
+    `np.asarray` gives what was said, without the keys.
+    """
+
+    def __init__(self, data: Parquet, f: Callable[[Any], Any]) -> None:
+        self.data, self.f = data, f
+
+    @property
+    def column_names(self) -> list[str]:
+        """The keys, and what the answers are called."""
+        return list(self._empty().column_names)
+
+    def batches(self) -> Iterator[Any]:
+        """Tables of some rows each, in order."""
+        for path in self.data.files.paths:
+            yield from self._of(path)
+
+    def to_table(self) -> Any:
+        """All rows as a `pyarrow.Table`."""
+        return pa.concat_tables(self.batches(), promote_options="default")
+
+    def to_pandas(self) -> Any:
+        """All rows as a data frame of pandas."""
+        return self.to_table().to_pandas()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        f = partial(_features, self.f, self.data.layout)
+        each = [one for path in self.data.files.paths for one in self.data.answers(f, path)]
+        return np.asarray(np.concatenate(each), dtype=dtype)
+
+    def write(self, folder: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """All rows as Parquet files in a new folder, one for each file read: all of them, or none.
+
+        They are written to a hidden folder beside it, which takes the name when it is complete. A process that is
+        killed leaves that folder behind, and the goal as it was.
+
+        Parameters
+        ----------
+        folder : path
+            A folder on this machine that does not exist yet.
+        overwrite : bool, default=False
+            Whether a folder that exists is replaced, with all that is in it.
+        """
+        goal = Path(folder)
+        if goal.exists() and not overwrite:
+            raise FileExistsError(f"{goal} exists: choose another folder, or give overwrite=True to replace it")
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", suffix=".partial", dir=goal.parent))
+        try:
+            for i, path in enumerate(self.data.files.paths):
+                self._write(path, aside / f"part-{i:05d}.parquet")
+            _put(aside, goal)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return goal
+
+    def _of(self, path: str) -> Iterator[Any]:
+        return self.data.answers(partial(_table, self.f, self.data.layout), path)
+
+    def _empty(self) -> Any:
+        return _table(self.f, self.data.layout, self.data.schema(labels=False).empty_table())
+
+    def _write(self, path: str, part: Path) -> None:
+        tables = self._of(path)
+        first = next(tables)
+        with part.open("wb") as file:
+            with pq.ParquetWriter(file, first.schema) as writer:
+                writer.write_table(first)
+                for table in tables:
+                    writer.write_table(table)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _put(aside: Path, goal: Path) -> None:
+    """A complete folder in the place of another, or of nothing."""
+    aside.chmod(0o777 & ~_umask())
+    if not goal.exists():
+        aside.rename(goal)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", suffix=".old", dir=goal.parent))
+    goal.rename(old / goal.name)
+    aside.rename(goal)
+    shutil.rmtree(old)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _table(f: Callable[[Any], Any], layout: Layout, rows: Any) -> Any:
+    return pa.table(layout.answered(rows, f))
+
+
+def _features(f: Callable[[Any], Any], layout: Layout, rows: Any) -> Array:
+    return np.asarray(f(layout.rows(rows)))

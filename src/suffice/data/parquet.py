@@ -1,0 +1,120 @@
+"""Rows in Parquet, CSV and Arrow files, read some at a time."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
+from typing import Any
+
+from suffice._check import COUNT, check_value
+from suffice._threads import few_threads, in_order
+from suffice.data._answers import Answers
+from suffice.data._base import Batch, Data, R
+from suffice.data._files import Files, Rows
+from suffice.data._layout import Layout, located
+
+BATCH = 1 << 17  # rows
+
+
+class Parquet(Data):
+    r"""Rows in Parquet, CSV or Arrow files, of which only some are in memory at a time.
+
+    Only the columns that are needed are read. Rows keep their order: that of the files, which are sorted by their
+    paths (a list is read as it is), and that within each file.
+
+    Files may write a column in different ways if one way holds what all of them have without changing a value: a column
+    that is empty in one file takes the type of the others, whole numbers and numbers become numbers, categories and
+    text become text. Otherwise a DataError names the file.
+
+    Parameters
+    ----------
+    path : path, pattern, folder, or list of them
+        The files: `"rows.parquet"`, `"rows/*.csv"`, `"rows/**/*.parquet"`, or a folder with all that are below it.
+        Names that begin with a dot or an underscore are left out.
+    target : str, default=None
+        The column with the labels; rows without labels can be predicted, not learned from.
+    weight : str, default=None
+        The column with the row weights.
+    columns : list of str, default=None
+        The columns with the features; by default all that are nothing else.
+    keys : str or list of str, default=()
+        Columns that say which row is which: they are no features, and come back with the predictions.
+    batch_rows : int, default=131072
+        Rows in a batch.
+    filesystem : one of `pyarrow.fs`, default=None
+        Where the files are; None is this machine, or what the beginning of the path says, as in `s3://`.
+    format : {"parquet", "csv", "tsv", "ipc"} or one of `pyarrow.dataset`, default=None
+        What the files are; None goes by their names.
+    verbose : int, default=0
+        1 shows how many rows each pass has read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from suffice import GaussianNB
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for i, rows in enumerate(["x,y\n1,a\n2,b\n", "x,y\n3,b\n0,a\n"]):
+    ...     _ = pathlib.Path(folder.name, f"{i}.csv").write_text(rows)
+    >>> model = GaussianNB().fit(Parquet(folder.name, "y"))
+    >>> model.predict(Parquet(folder.name, columns=["x"])).to_table()["prediction"].to_pylist()
+    ['a', 'b', 'b', 'a']
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: Any,
+        target: str | None = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        keys: str | Sequence[str] = (),
+        batch_rows: int = BATCH,
+        filesystem: Any = None,
+        format: Any = None,  # noqa: A002 - as pyarrow calls it
+        verbose: int = 0,
+    ) -> None:
+        check_value(batch_rows, "Parquet: batch_rows", COUNT)
+        self.layout = Layout.of(target, weight, columns, keys)
+        self.files = Files.of(path, filesystem, format)
+        self.batch_rows, self.verbose = batch_rows, verbose
+
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        """The sum of f over the batches, added in their order."""
+        return reduce(operator.add, self.each(f))
+
+    def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
+        """f of every batch, in order; several are worked on at the same time."""
+        schema = self.schema(labels=True)
+        with few_threads(len(schema.names)):
+            yield from in_order(partial(_asked, f, self.layout), self._read(self.files.paths, schema))
+
+    def transform(self, f: Callable[[Any], Any]) -> Answers:
+        """What f says of every row: nothing is read until it is asked for."""
+        return Answers(self, f)
+
+    def schema(self, labels: bool) -> Any:
+        """What the columns hold that are needed for learning, or for predicting."""
+        with located(self.files.paths[0]):
+            needed = self.layout.needed(self.files.names, labels)
+        return self.files.schema(needed, alone=self.layout.columns is None)
+
+    def answers(self, f: Callable[[Any], Any], path: str) -> Iterator[Any]:
+        """f of every batch of a file, in order, where f takes a table of keys and features."""
+        schema = self.schema(labels=False)
+        with few_threads(len(schema.names)):
+            yield from in_order(partial(_said, f), self._read([path], schema))
+
+    def _read(self, paths: Sequence[str], schema: Any) -> Iterator[Rows]:
+        for path in paths:
+            yield from self.files.batches(path, schema, self.batch_rows)
+
+
+def _asked(f: Callable[[Batch], R], layout: Layout, rows: Rows) -> R:
+    with located(rows.path):
+        return f(layout.batch(rows.table))
+
+
+def _said(f: Callable[[Any], Any], rows: Rows) -> Any:
+    with located(rows.path):
+        return f(rows.table)
