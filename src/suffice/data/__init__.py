@@ -11,10 +11,14 @@ from suffice.data.memory import Memory
 
 if TYPE_CHECKING:
     from suffice.data.parquet import Parquet
+    from suffice.data.sql import SQL
 
-LAZY = {"Parquet": "suffice.data.parquet"}  # whose packages are imported only where they are used
+LAZY = {  # whose packages are imported only where they are used
+    "Parquet": "suffice.data.parquet",
+    "SQL": "suffice.data.sql",
+}
 
-__all__ = ["Batch", "Data", "DataError", "Layout", "Memory", "Named", "OneHot", "Parquet", "is_source", "source"]
+__all__ = ["SQL", "Batch", "Data", "DataError", "Layout", "Memory", "Named", "OneHot", "Parquet", "is_source", "source"]
 
 
 def __getattr__(name: str) -> Any:

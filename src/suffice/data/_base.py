@@ -30,9 +30,19 @@ class Batch(NamedTuple):
 Change = Callable[[Batch], Batch]
 
 
-def rows_in(batch: Batch) -> int:
+@dataclass(frozen=True)
+class RowsIn:
     """The number of rows of a batch."""
-    return len(batch.Y)
+
+    def __call__(self, batch: Batch) -> int:
+        return len(batch.Y)
+
+    def query(self, rows: Queried) -> int:
+        """Of the rows of a database."""
+        return rows.count()
+
+
+rows_in = RowsIn()
 
 
 class Data(ABC):

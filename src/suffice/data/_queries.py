@@ -72,6 +72,10 @@ class Queried(ABC):
         """
 
     @abstractmethod
+    def count(self) -> int:
+        """The number of rows, whatever their weights."""
+
+    @abstractmethod
     def mass(self) -> Array:
         """The weight of each class (k,)."""
 

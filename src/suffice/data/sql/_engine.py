@@ -76,18 +76,11 @@ class SQL(Data):
         return cast(R, queried(f, SQLRows.of(self.source)))
 
     def count(self) -> int:
-        return int(
-            self.source.run(sq.Select(expressions=[sq.Count(this=sq.Star())]).from_(self.source.from_table))[0][0]
-        )
+        return self.source.count()
 
     def transform(self, f: Callable[[Any], Any]) -> Query:
         """The query that answers, which is asked when its answers are fetched."""
         return Query(self.source, f)
-
-    def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:  # noqa: ARG002 - as all engines are asked
-        raise TypeError(
-            "a database cannot be split into random parts: use a learner without held-out rows or minibatches"
-        )
 
 
 class Query:

@@ -13,6 +13,7 @@ from suffice.data.sql._writing import Said, Writer, _of, case, column
 
 DIGITS = 52  # binary digits after the leading one
 LEAST = 2.0**-1022  # below it numbers have fewer digits, and stay as they are
+MOST = 2.0**1023  # the last power of two
 FETCHED = 16  # times as many cells as the grid may have come back at most, to be merged here
 
 
@@ -25,7 +26,8 @@ def truncated(say: Writer, x: Said, shift: int) -> Said:
     some = sq.GTE(this=_of(size), expression=number(LEAST))
     exponent = sq.Floor(this=sq.Div(this=sq.Ln(this=_of(size)), expression=number(float(np.log(2.0))), typed=True))
     guess = call("POWER", number(2.0), exponent)  # a power of two, which rounding may have put one off
-    (power,) = say.keep([Said(case([(some, guess)], number(1.0)), size.step)])
+    last = sq.GTE(this=_of(size), expression=number(MOST))
+    (power,) = say.keep([Said(case([(last, number(MOST)), (some, guess)], number(1.0)), size.step)])
     half = sq.Paren(this=sq.Mul(this=_of(size), expression=number(0.5)))
     below = sq.Mul(this=_of(power), expression=number(0.5))
     above = sq.Mul(this=_of(power), expression=number(2.0))

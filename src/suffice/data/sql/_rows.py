@@ -154,6 +154,9 @@ class SQLRows(Queried):
 
     # Sums
 
+    def count(self) -> int:
+        return self.source.count()
+
     def mass(self) -> Array:
         return _sums.noted(self)["mass"]
 

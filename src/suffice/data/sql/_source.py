@@ -142,6 +142,10 @@ class Source:
         rows = self.fetch(f"PRAGMA table_info({sq.Identifier(this=name, quoted=True).sql('sqlite')})")[1]
         return {row[1]: str(row[2]).upper() for row in rows}
 
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.run(sq.Select(expressions=[sq.Count(this=sq.Star())]).from_(self.from_table))[0][0])
+
     def columns(self) -> list[str]:
         """The names of the features."""
         names = list(self.kinds)

@@ -120,7 +120,7 @@ def check_numbers(rows: Any, missing: bool, who: str, least: float) -> None:
         holes = [c for c, count in zip(some, seen, strict=True) if count < every]
         if holes and not missing:
             raise DataError(
-                f"{source.called}: column {show_all(holes)} has missing values: {who} takes none. Impute them"
+                f"{source.called}: {who} takes no missing values, but {show_all(holes)} has some: impute them"
             )
 
 
