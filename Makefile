@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser test-postgres check format bench bench-quick bench-accuracy bench-additive bench-calibration \
-	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
+	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-sql bench-tables \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -81,6 +81,10 @@ bench-priors: $(VENV)/.test
 
 bench-search: $(VENV)/.base
 	$(BIN)/python benchmarks/search.py
+
+# The scoring query in DuckDB beside predict_proba.
+bench-sql: $(VENV)/.test
+	$(BIN)/python benchmarks/sql.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

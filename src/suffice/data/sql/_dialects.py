@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -126,8 +125,3 @@ def in_days(value: Any) -> float:
     if day is None:
         raise ValueError(f"{show(value)} is no date")
     return float((day.astype("M8[us]") - np.datetime64(0, "us")) / np.timedelta64(DAY, "us"))
-
-
-def plain_dates(value: Any) -> bool:
-    """Whether a value that came from a database is a date or a moment."""
-    return isinstance(value, datetime.date)

@@ -9,7 +9,7 @@ from sqlglot import exp as sq
 
 from suffice._vector import Array
 from suffice.data.sql._dialects import call
-from suffice.data.sql._writing import Said, Writer, _of, case, column
+from suffice.data.sql._writing import Said, Writer, case, column, sql_of
 
 DIGITS = 52  # binary digits after the leading one
 LEAST = 2.0**-1022  # below it numbers have fewer digits, and stay as they are
@@ -22,29 +22,32 @@ def truncated(say: Writer, x: Said, shift: int) -> Said:
     if not shift:
         return x
     number = say.dialect.number
-    (size,) = say.keep([Said(sq.Abs(this=_of(x)), x.step)])
-    some = sq.GTE(this=_of(size), expression=number(LEAST))
-    exponent = sq.Floor(this=sq.Div(this=sq.Ln(this=_of(size)), expression=number(float(np.log(2.0))), typed=True))
+    (size,) = say.keep([Said(sq.Abs(this=sql_of(x)), x.step)])
+    some = sq.GTE(this=sql_of(size), expression=number(LEAST))
+    exponent = sq.Floor(this=sq.Div(this=sq.Ln(this=sql_of(size)), expression=number(float(np.log(2.0))), typed=True))
     guess = call("POWER", number(2.0), exponent)  # a power of two, which rounding may have put one off
-    last = sq.GTE(this=_of(size), expression=number(MOST))
+    last = sq.GTE(this=sql_of(size), expression=number(MOST))
     (power,) = say.keep([Said(case([(last, number(MOST)), (some, guess)], number(1.0)), size.step)])
-    half = sq.Paren(this=sq.Mul(this=_of(size), expression=number(0.5)))
-    below = sq.Mul(this=_of(power), expression=number(0.5))
-    above = sq.Mul(this=_of(power), expression=number(2.0))
+    half = sq.Paren(this=sq.Mul(this=sql_of(size), expression=number(0.5)))
+    below = sq.Mul(this=sql_of(power), expression=number(0.5))
+    above = sq.Mul(this=sql_of(power), expression=number(2.0))
     right = case(
-        [(sq.GT(this=_of(power), expression=_of(size)), below), (sq.GTE(this=half, expression=_of(power)), above)],
-        _of(power),
+        [
+            (sq.GT(this=sql_of(power), expression=sql_of(size)), below),
+            (sq.GTE(this=half, expression=sql_of(power)), above),
+        ],
+        sql_of(power),
     )
     (unit,) = say.keep([Said(right, power.step)])
     digits = 2.0 ** (DIGITS - shift)
     scaled = sq.Mul(
-        this=sq.Paren(this=sq.Div(this=_of(size), expression=_of(unit), typed=True)), expression=number(digits)
+        this=sq.Paren(this=sq.Div(this=sql_of(size), expression=sql_of(unit), typed=True)), expression=number(digits)
     )
     cut = sq.Div(this=sq.Floor(this=scaled), expression=number(digits), typed=True)
-    (found,) = say.keep([Said(sq.Mul(this=sq.Paren(this=cut), expression=_of(unit)), unit.step)])
-    negative = sq.LT(this=_of(x), expression=number(0.0))
-    tiny = sq.LT(this=_of(size), expression=number(LEAST))
-    return Said(case([(tiny, _of(x)), (negative, sq.Neg(this=_of(found)))], _of(found)), found.step)
+    (found,) = say.keep([Said(sq.Mul(this=sq.Paren(this=cut), expression=sql_of(unit)), unit.step)])
+    negative = sq.LT(this=sql_of(x), expression=number(0.0))
+    tiny = sq.LT(this=sql_of(size), expression=number(LEAST))
+    return Said(case([(tiny, sql_of(x)), (negative, sq.Neg(this=sql_of(found)))], sql_of(found)), found.step)
 
 
 def shifts(rows: Any, most: int) -> list[int]:

@@ -20,7 +20,7 @@ from suffice.data._queries import Power, Queried
 from suffice.data.sql import _sums
 from suffice.data.sql._schema import NUMERIC, TEXT
 from suffice.data.sql._source import Source
-from suffice.data.sql._writing import Said, Writer, column, name
+from suffice.data.sql._writing import Said, Writer, column, name, united
 
 CLASS, WEIGHT = "class", "weight"
 CONVERTED: dict[tuple[str, str], Callable[[Any], Any]] = {
@@ -118,13 +118,7 @@ class SQLRows(Queried):
         own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(say)}
         rows = self._counting(say.query(self.source.from_table, own))
         names = [one.alias for one in rows.expressions[2 + len(W) :]]
-        each = [self._of_class(c, names) for c in range(len(W))]
-        union = each[0]
-        for one in each[1:]:
-            union = sq.Union(this=union, expression=one, distinct=False)
-        cte = sq.CTE(this=rows, alias=sq.TableAlias(this=name("weighed")), materialized=True)
-        union.set("with_", sq.With(expressions=[cte]))
-        return union
+        return united([self._of_class(c, names) for c in range(len(W))], "weighed", rows)
 
     def _of_class(self, c: int, names: Sequence[str]) -> Any:
         first = [sq.Alias(this=sq.Literal.number(c), alias=name(CLASS))]

@@ -16,7 +16,7 @@ from suffice.data._layout import DataError
 from suffice.data._queries import Power
 from suffice.data.sql import _grid
 from suffice.data.sql._source import Source, chunks
-from suffice.data.sql._writing import Said, Writer, _whole, case, column, name
+from suffice.data.sql._writing import Said, Writer, case, column, integer, name, united
 
 LOSSES = 4  # that formulas of other weights give: mass, log loss, soft error and error
 WIDE = 900  # sums that come back in a row, at most
@@ -107,7 +107,7 @@ def check_numbers(rows: Any, missing: bool, who: str, least: float) -> None:
         say = rows.writer()
         own = say.query(source.from_table, {f"x{j}": say.read(c) for j, c in enumerate(some)}).subquery("numbers")
         infinite = [
-            total(case([(_outside(column(f"x{j}"), max(least, -LARGEST), LARGEST, source), _whole(1))], _whole(0)))
+            total(case([(_outside(column(f"x{j}"), max(least, -LARGEST), LARGEST, source), integer(1))], integer(0)))
             for j in range(len(some))
         ]
         there = [sq.Count(this=column(f"x{j}")) for j in range(len(some))]
@@ -210,7 +210,7 @@ def powers(rows: Any, origin: Array) -> Power:
     sums = []
     for j in range(d):
         g = column(f"g{j}")
-        there = case([(sq.Is(this=g.copy(), expression=sq.Null()), _whole(0))], column(WEIGHT))
+        there = case([(sq.Is(this=g.copy(), expression=sq.Null()), integer(0))], column(WEIGHT))
         weighed = times(column(WEIGHT), g)
         sums += [total(there), total(weighed), total(times(weighed.copy(), g.copy()))]
     found = by_class(rows, _gaps(rows, origin), sums)
@@ -291,9 +291,9 @@ def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
     found = [np.zeros((len(rows.classes), reading.size)) for reading in readings]
     parts = [_by_cell(j, column(f"x{j}"), column(WEIGHT)) for j in range(len(readings))]
     if not rows.noted:
-        parts += [_by_cell(-1 - i, _whole(0), column(one)) for i, one in enumerate([WEIGHT, *_losses(rows)])]
+        parts += [_by_cell(-1 - i, integer(0), column(one)) for i, one in enumerate([WEIGHT, *_losses(rows)])]
         besides = np.zeros((len(rows.classes), 1 + len(_losses(rows))))
-    for j, cell, c, weight in rows.source.run(_united(parts, rows.relation(entries))) if parts else ():
+    for j, cell, c, weight in rows.source.run(united(parts, "coded", rows.relation(entries))) if parts else ():
         if j < 0:
             besides[int(c), -1 - int(j)] = float(weight)
         elif cell >= 0:
@@ -305,17 +305,7 @@ def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
 
 def _by_cell(j: int, cell: Any, weight: Any) -> Any:
     """SELECT a number, the cell, the class and the total weight, for each cell and class."""
-    own = [("part", _whole(j)), ("cell", cell), (CLASS, column(CLASS)), ("total", total(weight))]
+    own = [("part", integer(j)), ("cell", cell), (CLASS, column(CLASS)), ("total", total(weight))]
     select = sq.Select(expressions=[sq.Alias(this=one, alias=name(called)) for called, one in own])
     keys = [column(CLASS)] if isinstance(cell, sq.Literal) else [cell.copy(), column(CLASS)]
     return select.from_(sq.Table(this=name("coded"))).group_by(*keys)
-
-
-def _united(parts: Sequence[Any], rows: Any) -> Any:
-    """WITH coded AS rows, all parts one after the other."""
-    union = parts[0]
-    for one in parts[1:]:
-        union = sq.Union(this=union, expression=one, distinct=False)
-    cte = sq.CTE(this=rows, alias=sq.TableAlias(this=name("coded")), materialized=True)
-    union.set("with_", sq.With(expressions=[cte]))
-    return union

@@ -51,7 +51,18 @@ def case(pairs: Sequence[tuple[sq.Expression, sq.Expression]], default: sq.Expre
     return sq.Case(ifs=[sq.If(this=when, true=then) for when, then in pairs], default=default)
 
 
-def _whole(value: int) -> sq.Expression:
+def united(parts: Sequence[sq.Expression], called: str, rows: sq.Expression) -> sq.Expression:
+    """All parts one after the other, WITH the rows that they select from under a name, computed once."""
+    union = parts[0]
+    for one in parts[1:]:
+        union = sq.Union(this=union, expression=one, distinct=False)
+    cte = sq.CTE(this=rows, alias=sq.TableAlias(this=name(called)), materialized=True)
+    union.set("with_", sq.With(expressions=[cte]))
+    return union
+
+
+def integer(value: int) -> sq.Expression:
+    """A whole number."""
     return sq.Neg(this=sq.Literal.number(-value)) if value < 0 else sq.Literal.number(value)
 
 
@@ -112,8 +123,8 @@ class Writer(Arithmetic[Said]):
     def _cell(self, reading: Reading, key: Any) -> Said:
         if isinstance(reading, Intervals):
             x = self.read(key)
-            found = _interval(_of(x), reading.bounds[1:], 0, self.dialect)
-            return Said(case([(sq.Is(this=_of(x), expression=sq.Null()), _whole(-1))], found), x.step)
+            found = _interval(sql_of(x), reading.bounds[1:], 0, self.dialect)
+            return Said(case([(sq.Is(this=sql_of(x), expression=sq.Null()), integer(-1))], found), x.step)
         return self._choice(reading.values, reading.cell.tolist(), key)
 
     def _choice(self, values: Array, cells: Sequence[int], key: Any) -> Said:
@@ -126,19 +137,19 @@ class Writer(Arithmetic[Said]):
             own = self.dialect.double(self._column(key)) if float in kinds else self._column(key)
         at = self._once(("entry", key, dates, str in kinds, float in kinds), lambda: Said(own, 0))
         each = [self.dialect.number(in_days(v)) if dates else self.dialect.value(v) for v in values]
-        ifs = [sq.If(this=one, true=_whole(c)) for one, c in zip(each, cells, strict=True) if c >= 0]
-        return Said(sq.Case(this=_of(at), ifs=ifs, default=_whole(-1)) if ifs else _whole(-1), at.step)
+        ifs = [sq.If(this=one, true=integer(c)) for one, c in zip(each, cells, strict=True) if c >= 0]
+        return Said(sq.Case(this=sql_of(at), ifs=ifs, default=integer(-1)) if ifs else integer(-1), at.step)
 
     def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> Said:
         u, v = (self.cell(side, key) for side, key in zip(sides, columns, strict=True))
-        least = [sq.GTE(this=_of(one), expression=_whole(0)) for one in (u, v)]
-        both = sq.Add(this=sq.Mul(this=_of(u), expression=_whole(sides[1].size)), expression=_of(v))
-        found = case([(sq.And(this=least[0], expression=least[1]), both)], _whole(-1))
+        least = [sq.GTE(this=sql_of(one), expression=integer(0)) for one in (u, v)]
+        both = sq.Add(this=sq.Mul(this=sql_of(u), expression=integer(sides[1].size)), expression=sql_of(v))
+        found = case([(sq.And(this=least[0], expression=least[1]), both)], integer(-1))
         return self.keep([Said(found, max(u.step, v.step))])[0]
 
     def pick(self, cell: Said, values: Sequence[float] | Array) -> Said:
         every = [0.0, *np.asarray(values, dtype=float).tolist()]
-        return Said(self._pick(_of(cell), every, -1), cell.step)
+        return Said(self._pick(sql_of(cell), every, -1), cell.step)
 
     def _pick(self, cell: sq.Expression, values: Sequence[float], first: int) -> sq.Expression:
         """The value of each cell from the first on, found by halves."""
@@ -146,12 +157,12 @@ class Writer(Arithmetic[Said]):
             return self.dialect.number(values[0])
         half = len(values) // 2
         low, high = self._pick(cell, values[:half], first), self._pick(cell, values[half:], first + half)
-        return case([(sq.LT(this=cell.copy(), expression=_whole(first + half)), low)], high)
+        return case([(sq.LT(this=cell.copy(), expression=integer(first + half)), low)], high)
 
     def gap(self, column: Any, there: float, gone: float) -> Said:
         holds = self.holding.get(column)
         x = self.read(column) if holds in WORDS else self.raw(column)
-        absent = sq.Is(this=_of(x), expression=sq.Null())
+        absent = sq.Is(this=sql_of(x), expression=sq.Null())
         return Said(case([(absent, self.dialect.number(gone))], self.dialect.number(there)), x.step)
 
     # Numbers
@@ -164,7 +175,7 @@ class Writer(Arithmetic[Said]):
         return Said(self.dialect.number(float(value)), 0)
 
     def or_zero(self, value: Said) -> Said:
-        return Said(sq.Coalesce(this=_of(value), expressions=[self.dialect.number(0.0)]), value.step)
+        return Said(sq.Coalesce(this=sql_of(value), expressions=[self.dialect.number(0.0)]), value.step)
 
     def _binary(self, kind: Any, a: Said, b: Said, **settings: Any) -> Said:
         step = max(a.step, b.step)
@@ -187,27 +198,27 @@ class Writer(Arithmetic[Said]):
     def exp(self, a: Said) -> Said:
         if a.sql is None:
             return Said(self.dialect.number(0.0), a.step)
-        found: sq.Expression = sq.Exp(this=_of(a))
+        found: sq.Expression = sq.Exp(this=sql_of(a))
         if self.dialect.guarded:
-            tiny = sq.LT(this=_inside(_of(a)), expression=self.dialect.number(LEAST_EXP))
+            tiny = sq.LT(this=_inside(sql_of(a)), expression=self.dialect.number(LEAST_EXP))
             found = case([(tiny, self.dialect.number(0.0))], found)
         return Said(found, a.step)
 
     def log(self, a: Said) -> Said:
-        return Said(sq.Ln(this=_of(a)), a.step)
+        return Said(sq.Ln(this=sql_of(a)), a.step)
 
     def greatest(self, each: Sequence[Said]) -> Said:
         known = [one for one in each if one.sql is not None]
         step = max(one.step for one in known)
         if len(known) == 1:
-            return Said(_of(known[0]), step)
-        return Said(sq.Anonymous(this=self.dialect.greatest, expressions=[_of(one) for one in known]), step)
+            return Said(sql_of(known[0]), step)
+        return Said(sq.Anonymous(this=self.dialect.greatest, expressions=[sql_of(one) for one in known]), step)
 
     def choose(self, scores: Sequence[Said], labels: Array) -> Said:
         own = self.keep(scores)
         (top,) = self.keep([self.greatest(own)])
         pairs = [
-            (sq.EQ(this=_of(one), expression=_of(top)), self.dialect.value(label))
+            (sq.EQ(this=sql_of(one), expression=sql_of(top)), self.dialect.value(label))
             for one, label in zip(own, labels, strict=True)
             if one.sql is not None
         ]
@@ -253,7 +264,8 @@ class Writer(Arithmetic[Said]):
         return sq.Neg(this=self.dialect.infinity.copy()) if one.sql is None else one.sql
 
 
-def _of(one: Said) -> sq.Expression:
+def sql_of(one: Said) -> sq.Expression:
+    """The expression, which is not minus infinity, to be put into another one."""
     if one.sql is None:
         raise ValueError("minus infinity is no number that can be written in SQL")
     return one.sql.copy() if one.sql.parent is not None else one.sql
@@ -270,7 +282,7 @@ def _number(called: str) -> int:
 def _interval(x: sq.Expression, bounds: Array, first: int, dialect: Dialect) -> sq.Expression:
     """The number of the interval that x is in, found by halves: x < bound, or x <= the number before it."""
     if not len(bounds):
-        return _whole(first)
+        return integer(first)
     half = len(bounds) // 2
     bound = float(bounds[half])
     before = float(np.nextafter(bound, -np.inf))
