@@ -71,6 +71,12 @@ class Numbers(Encoder):
         return X.values
 
     def asked(self, rows: Queried) -> Queried:
+        names = rows.features.keys
+        times = [name for name, (_, holds) in zip(names, rows.holding(), strict=True) if holds in ("dates", "times")]
+        if times:
+            raise ValueError(
+                f"{self.who} takes numbers, but the columns {show_all(times)} hold dates or durations: {_AS_DAYS}"
+            )
         rows.check_numbers(self.missing, self.who)
         return rows
 

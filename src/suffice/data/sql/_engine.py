@@ -11,11 +11,11 @@ from sqlglot import exp as sq
 from suffice._arithmetic import Arithmetic
 from suffice._vector import Array
 from suffice.data._base import Data, R
-from suffice.data._layout import Layout, names_of
+from suffice.data._layout import DataError, Layout, names_of
 from suffice.data._queries import queried
 from suffice.data.sql._rows import SQLRows
 from suffice.data.sql._source import Source
-from suffice.data.sql._writing import table_of
+from suffice.data.sql._writing import NoColumnError, table_of
 
 
 class SQL(Data):
@@ -104,7 +104,10 @@ class Query:
         source, layout = self._source, self._source.layout
         rows = SQLRows(source, np.empty(0), tuple(source.columns()))
         say = rows.writer()
-        found = dict(zip(self._answers, said(say, rows.columns), strict=True))
+        try:
+            found = dict(zip(self._answers, said(say, rows.columns), strict=True))
+        except NoColumnError as error:
+            raise DataError(f"{source.called}: {error}") from error
         clash = sorted(set(layout.keys) & found.keys())
         if clash:
             raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")

@@ -51,15 +51,19 @@ def truncated(say: Writer, x: Said, shift: int) -> Said:
 
 
 def shifts(rows: Any, most: int) -> list[int]:
-    """Of each column the least shift at which few enough cells are left to come back."""
+    """Of each column a shift at which cells are few enough to come back, and the least one at which they are fewer than
+    the grid may have: from there on coarser cells are added up here, exactly.
+    """
     d = len(rows.columns)
     low, high = np.zeros(d, dtype=int), np.full(d, DIGITS)
     few = _distinct(rows, np.zeros(d, dtype=int), np.arange(d)) <= FETCHED * most
     high[few] = 0
     while (open_ := np.flatnonzero(low < high)).size:
         middle = (low + high) // 2
-        ok = _distinct(rows, middle, open_) <= FETCHED * most
+        count = _distinct(rows, middle, open_)
+        ok, found = count <= FETCHED * most, (count > most) & (count <= FETCHED * most)
         high[open_[ok]] = middle[open_[ok]]
+        low[open_[found]] = middle[open_[found]]
         low[open_[~ok]] = middle[open_[~ok]] + 1
     return [int(one) for one in high]
 

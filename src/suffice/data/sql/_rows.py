@@ -105,7 +105,7 @@ class SQLRows(Queried):
         """What writes formulas of the columns, by name."""
         every = dict.fromkeys(self.source.kinds)
         holding = {key: kind or "" for key, kind in self.source.kinds.items()} | dict(self.kept or {})
-        return Writer(self.source.dialect, {key: key for key in every}, holding)
+        return Writer(self.source.dialect, {**{key: key for key in every}, **dict(enumerate(self.columns))}, holding)
 
     def relation(self, entries: Callable[[Writer], Mapping[str, Said]]) -> Any:
         """SELECT class, weight and entries of every row that counts; of each class in turn if weights are others."""

@@ -10,12 +10,17 @@ import numpy as np
 from sqlglot import exp as sq
 
 from suffice._arithmetic import Arithmetic
-from suffice._labels import show
+from suffice._labels import show, show_all
 from suffice._reading import Intervals, Reading
 from suffice._vector import Array
 from suffice.data.sql._dialects import LEAST_EXP, Dialect, dated, in_days
 
+FEW = 4  # values that are found as fast one by one as in a list
 WORDS = {"numbers", "whole numbers"}  # what columns hold of which NaN is missing too
+
+
+class NoColumnError(ValueError):
+    """A formula speaks of a column that the table does not have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +104,8 @@ class Writer(Arithmetic[Said]):
         return self._once(("number", column), lambda: Said(self._as_number(column), 0))
 
     def _column(self, key: Any) -> sq.Expression:
+        if key not in self.names:
+            raise NoColumnError(f"there is no column {show(key)}; the columns are {show_all(self.names)}")
         return column(self.names[key])
 
     def _as_number(self, key: Any) -> sq.Expression:
@@ -108,7 +115,10 @@ class Writer(Arithmetic[Said]):
                 f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
                 "make it a number of days or hours first"
             )
-        return (self.dialect.days if holds == "dates" else self.dialect.double)(self._column(key))
+        own = self._column(key)
+        if holds == "boolean":  # which PostgreSQL takes for a whole number only
+            own = sq.Cast(this=own, to=sq.DataType.build("int"))
+        return (self.dialect.days if holds == "dates" else self.dialect.double)(own)
 
     def _once(self, what: Any, make: Any) -> Said:
         if what not in self._known:
@@ -149,6 +159,10 @@ class Writer(Arithmetic[Said]):
 
     def pick(self, cell: Said, values: Sequence[float] | Array) -> Said:
         every = [0.0, *np.asarray(values, dtype=float).tolist()]
+        if len(every) > FEW and self.dialect.lists:
+            listed = sq.Array(expressions=[self.dialect.number(value) for value in every])
+            at = sq.Add(this=sql_of(cell), expression=integer(2))
+            return Said(sq.Anonymous(this="LIST_EXTRACT", expressions=[listed, at]), cell.step)
         return Said(self._pick(sql_of(cell), every, -1), cell.step)
 
     def _pick(self, cell: sq.Expression, values: Sequence[float], first: int) -> sq.Expression:
