@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format test-spark bench bench-accuracy bench-additive bench-calibration \
-	bench-carried bench-cluster bench-fscl bench-missing bench-out-of-sample bench-priors bench-quick bench-scale \
-	bench-search bench-speed bench-tables \
+.PHONY: demo test test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
+	bench-calibration bench-carried bench-cluster bench-fscl bench-missing bench-out-of-sample bench-priors \
+	bench-quick bench-scale bench-search bench-speed bench-sql bench-tables \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -22,6 +22,10 @@ test-browser: $(VENV)/.browser
 # Needs Java 17 or later.
 test-spark: $(VENV)/.test $(VENV)/.spark
 	$(BIN)/python -m pytest -m spark tests/data
+
+test-postgres: $(VENV)/.postgres
+	.ci/postgres
+	$(BIN)/python -m pytest -m postgres tests/data
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -90,6 +94,10 @@ bench-scale: $(VENV)/.bench
 
 bench-search: $(VENV)/.base
 	$(BIN)/python benchmarks/search.py
+
+# The scoring query in DuckDB beside predict_proba.
+bench-sql: $(VENV)/.test
+	$(BIN)/python benchmarks/sql.py
 
 bench-speed: $(VENV)/.base
 	$(BIN)/python benchmarks/speed.py

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy.special import logsumexp
 
+from suffice._arithmetic import Arithmetic, E
 from suffice._domain import Domain, Encoded
-from suffice._posterior import log_posterior, posterior
+from suffice._posterior import log_posterior, posterior, said_log_posterior, said_posterior
 from suffice._vector import Array
-from suffice.models import Density, Model
+from suffice.models import Density, Model, Spoken, UndrawableError
 
 TIE = 1e-9  # densities that differ by less, as a share, are equal but for rounding
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
@@ -28,6 +29,10 @@ class Asked:
 
     def __call__(self, X: Any) -> Array:
         return self.answer(self.model.log_joint(self.model.encoder(X), self.parameters))
+
+    def formulas(self, say: Arithmetic[E], columns: Sequence[str]) -> list[E]:  # noqa: ARG002 - named when learned
+        """The same as formulas of the columns."""
+        return said(self.answer, say, said_scores(self.model, self.parameters, say))
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,10 @@ class MostProbable:
     def __call__(self, log_joint: Array) -> Array:
         return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
 
+    def said(self, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+        """The same as a formula of the scores (k,)."""
+        return [say.choose(scores, self.classes)]
+
 
 def single_log_posterior(log_joint: Array) -> Array:
     """`log_posterior` in single precision: 0 for a probability that rounds to 1."""
@@ -143,11 +152,26 @@ class LeastCost:
     costs: Array  # (k, k), rows the true class; 0 for a right decision
 
     def __call__(self, log_joint: Array) -> Array:
-        if (
-            len(self.classes) == 2 and (self.costs >= 0).all() and self.costs.any()
-        ):  # log-odds still tell where probabilities round
+        if self._of_odds:
             return np.asarray(self.classes[(OddsAtCosts(self.costs)(log_joint) > 0).astype(int)])
         return np.asarray(self.classes[np.argmin(posterior(log_joint) @ self.costs, axis=1)])
+
+    @property
+    def _of_odds(self) -> bool:
+        """Whether log-odds tell it: they still do where probabilities round."""
+        return bool(len(self.classes) == 2 and (self.costs >= 0).all() and self.costs.any())
+
+    def said(self, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+        """The same as a formula of the scores (k,)."""
+        if self._of_odds:
+            with np.errstate(divide="ignore"):
+                price = np.log([self.costs[0, 1], self.costs[1, 0]]).tolist()
+            return [say.choose([say.plus(s, say.number(p)) for s, p in zip(scores, price, strict=True)], self.classes)]
+        p = say.keep(said_posterior(say, scores))
+        saved = [
+            say.add(*(say.times(say.number(-c), q) for c, q in zip(cost, p, strict=True))) for cost in self.costs.T
+        ]
+        return [say.choose(saved, self.classes)]
 
 
 @dataclass(frozen=True)
@@ -161,3 +185,29 @@ class Abstaining:
     def __call__(self, log_joint: Array) -> Array:
         unsure = posterior(log_joint).max(axis=1) < self.least
         return np.asarray(self.labels[np.where(unsure, -1, self.rule(log_joint))])
+
+
+SAID = ((posterior, said_posterior), (log_posterior, said_log_posterior))  # of functions, which have no methods
+
+
+def said_scores(model: Model[Any, Any], parameters: Any, say: Arithmetic[E]) -> list[E]:
+    """The scores (k,) of a resolved model as formulas of the columns; UndrawableError where they have none."""
+    one, theta = model.as_one(parameters)
+    try:
+        if not isinstance(one, Spoken):
+            raise UndrawableError(f"it lacks {Spoken.words}")
+        return say.keep(one.said(say, theta))
+    except UndrawableError as error:
+        raise UndrawableError(f"{model.called} cannot be said in SQL: {error}") from error
+
+
+def said(answer: Answer, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+    """An answer as formulas of the scores (k,): one for every column of what it gives; TypeError if it has none."""
+    found: Any = next((formula for known, formula in SAID if known is answer), getattr(answer, "said", None))
+    if found is None:
+        raise TypeError(
+            f"{getattr(answer, '__name__', type(answer).__name__)} cannot be said in SQL: ask for predict, "
+            "predict_proba or predict_log_proba, or take the rows into memory"
+        )
+    formulas: list[E] = found(say, scores)
+    return formulas

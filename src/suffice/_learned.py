@@ -11,12 +11,13 @@ from suffice._deciding import Deciding
 from suffice._explaining import Explaining
 from suffice._generative import Generative
 from suffice._leaving import Leaving
+from suffice._querying import Querying
 from suffice._showing import Showing
 from suffice._vector import Array
 from suffice.files import Savable
 
 
-class Learned(Savable, Leaving, Explaining, Deciding, Generative, Showing):
+class Learned(Savable, Leaving, Explaining, Deciding, Generative, Querying, Showing):
     """Parameters, statistics, classes, and how learning went."""
 
     @property

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from suffice._arithmetic import Arithmetic, E
 from suffice._compiled import compiled
 from suffice._labels import OneHot, as_keys, key, show_all
+from suffice._posterior import said_log_posterior
 from suffice._vector import Array, Vector
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
@@ -81,6 +83,25 @@ class Loss:
         """
         W, mass, log_loss, soft, wrong = _weighed(log_joint, Y.codes, Y.weight, self.matrix, IMPOSSIBLE)
         return Losses(mass, log_loss, soft, wrong), W
+
+    def said(self, say: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
+        """The same as formulas of the scores (k,), the number y of the class and the weight: W (k,), and the losses."""
+        k = len(self.matrix)
+        log_p = say.keep(said_log_posterior(say, scores))
+        paid = [say.times(say.pick(y, self.matrix[:, c]), say.exp(log_p[c])) for c in range(k)]
+        paid = say.keep([say.times(weight, one) for one in paid])
+        (soft,) = say.keep([say.add(*paid)])
+        own = [say.pick(y, row) for row in np.eye(k)]
+        W = [say.minus(say.times(is_own, soft), one) for is_own, one in zip(own, paid, strict=True)]
+        truth = say.add(*(say.times(is_own, one) for is_own, one in zip(own, log_p, strict=True)))
+        price = say.times(weight, say.pick(y, self.matrix.sum(axis=1) / max(1, k - 1)))
+        log_loss = say.times(price, say.minus(say.number(0.0), say.greatest([truth, say.number(IMPOSSIBLE)])))
+        (taken,) = say.keep([say.choose(scores, np.arange(k))])
+        is_taken = (
+            say.times(say.pick(taken, row), say.pick(y, cost))
+            for row, cost in zip(np.eye(k), self.matrix.T, strict=True)
+        )
+        return W, [weight, log_loss, soft, say.times(weight, say.add(*is_taken))]
 
 
 @compiled

@@ -16,6 +16,7 @@ from suffice._content import Content
 from suffice._domain import Encoded, Rows
 from suffice._hash import row_hash
 from suffice._labels import OneHot
+from suffice.data._queries import Queried, changed, queried
 
 R = TypeVar("R")  # anything with +
 
@@ -30,9 +31,19 @@ class Batch(NamedTuple):
 Change = Callable[[Batch], Batch]
 
 
-def rows_in(batch: Batch) -> int:
+@dataclass(frozen=True)
+class RowsIn:
     """The number of rows of a batch."""
-    return len(batch.Y)
+
+    def __call__(self, batch: Batch) -> int:
+        return len(batch.Y)
+
+    def query(self, rows: Queried) -> int:
+        """Of the rows of a database."""
+        return rows.count()
+
+
+rows_in = RowsIn()
 
 
 class Data(ABC):
@@ -138,6 +149,10 @@ class After:
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
 
+    def query(self, rows: Queried) -> Any:
+        """g of the rows of a database after a change."""
+        return queried(self.g, changed(self.f, rows))
+
 
 @dataclass(frozen=True)
 class Named:
@@ -160,6 +175,11 @@ class Both:
     def __call__(self, batch: Batch) -> Batch:
         X = batch.X if self.features is None else self.features(batch.X)
         return Batch(X, batch.Y if self.labels is None else self.labels(batch.Y))
+
+    def asked(self, rows: Queried) -> Queried:
+        """The rows of a database after the change."""
+        rows = rows if self.features is None else rows.encoded(self.features)
+        return rows if self.labels is None else rows.relabelled(self.labels)
 
 
 @dataclass(frozen=True)

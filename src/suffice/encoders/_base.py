@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -34,6 +35,10 @@ class Encoder(ABC):
     def inputs(self, features: Features) -> Features:
         """The columns that rows have before they are encoded as such features; mostly these themselves."""
         return features
+
+    def holding(self) -> Mapping[Any, str]:
+        """What the values of columns are, in words, by name or number, where the encoder has been told by the rows."""
+        return {}
 
     def within(self, name: str) -> Encoder | None:  # noqa: ARG002 - most read all blocks at once
         """The encoder that makes a block of rows, where it has one of its own."""

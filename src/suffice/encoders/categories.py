@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._labels import kind, missing, moment, positions, show, show_all
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
 
@@ -68,6 +69,11 @@ class Categories(Encoder):
     def decode(self, X: Encoded) -> Array:
         """The categories, in an array of objects; None where an entry has none."""
         return np.column_stack(decoded(X))
+
+    def asked(self, rows: Queried) -> Queried:
+        if self.declared:
+            raise TypeError(f"{self.who}: declared categories cannot be asked of a database: leave categories= out")
+        return rows
 
     def _with_declared(self, found: Encoded) -> Encoded:
         """The same rows with cells for what was declared."""

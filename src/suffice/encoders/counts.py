@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from suffice._check import NUMBER, check, or_else
 from suffice._domain import Encoded, Features, Rows
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders.numbers import Numbers, columns_where, stored_of
 
 
@@ -25,6 +26,10 @@ class NonNegative(Numbers):
     """
 
     sparse: bool = True
+
+    def asked(self, rows: Queried) -> Queried:
+        rows.check_numbers(self.missing, self.who, 0.0)
+        return rows
 
     def taken(self, values: Rows, features: Features) -> Rows:
         """The numbers as they are; ValueError if one is negative."""
@@ -56,6 +61,9 @@ class Binary(Numbers):
 
     sparse: bool = True
     threshold: float | None = 0.0
+
+    def asked(self, rows: Queried) -> Queried:  # noqa: ARG002 - it is refused
+        raise TypeError(f"{self.who}: what is above a threshold cannot be asked of a database: use CategoricalNB")
 
     def decode(self, X: Encoded) -> Array:
         """The threshold itself, and 1 above it."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from suffice._domain import Encoded, Features, Rows
 from suffice._labels import show_all
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders._base import Encoder, frame_of, names_of, numbers_of, refuse_sparse
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -72,6 +73,16 @@ class Numbers(Encoder):
 
     def decode(self, X: Encoded) -> Array:
         return X.values
+
+    def asked(self, rows: Queried) -> Queried:
+        names = rows.features.keys
+        times = [name for name, (_, holds) in zip(names, rows.holding(), strict=True) if holds in ("dates", "times")]
+        if times:
+            raise ValueError(
+                f"{self.who} takes numbers, but the columns {show_all(times)} hold dates or durations: {_AS_DAYS}"
+            )
+        rows.check_numbers(self.missing, self.who)
+        return rows
 
     def taken(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
         """Numbers (n, d) as the model takes them; a subclass checks or changes them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ from suffice._domain import CategoricalFeatures, Encoded, Features, difference
 from suffice._labels import show, show_all
 from suffice._vector import Array
 from suffice.data import Batch, Data
+from suffice.data._queries import Queried
 from suffice.data.memory import table
 from suffice.encoders._base import Encoder, frame_of, names_of
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
@@ -66,6 +66,21 @@ class Survey:
             raise ValueError(f"the features differ: {len(self.kinds)} here, {len(other.kinds)} there")
         both = tuple(b if a[0] == NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
         return replace(self, kinds=both)
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """The survey of a batch."""
+
+    who: str
+
+    def __call__(self, batch: Batch) -> Survey:
+        return Survey.of(batch, self.who)
+
+    def query(self, rows: Queried) -> Survey:
+        """The same of the rows of a database."""
+        names = rows.features.names
+        return Survey(None if names is None else tuple(names.tolist()), tuple(rows.holding()))
 
 
 def columns_of(X: Any, who: str) -> tuple[tuple[str, ...] | None, list[Column]]:
@@ -151,7 +166,7 @@ class Table(Encoder):
         survey = None if typed is None else Survey.of_table(typed, self.who)
         if survey is not None and all(kind != NOTHING for kind, _ in survey.kinds):
             return survey
-        return data.sum(partial(Survey.of, who=self.who))
+        return data.sum(Surveyed(self.who))
 
     def _place(self, name: Any, keys: tuple[Any, ...]) -> int:
         """Where a column stands that is given by its name or its number."""
@@ -163,6 +178,9 @@ class Table(Encoder):
             f"{self.who}: `columns` speaks of {show(name)}, which the table does not have; its columns are "
             f"{show_all(keys)}"
         )
+
+    def holding(self) -> Mapping[Any, str]:
+        return {role.name: role.holds for role in self.roles or ()}
 
     def without(self, columns: Iterable[int]) -> Self:
         """The same, prepared as it is, without some columns, by their numbers."""
@@ -200,6 +218,18 @@ class Table(Encoder):
         features = layout.with_parts({kind: part.features for kind, part in parts.items()})
         values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
         return Encoded(features, values)
+
+    def asked(self, rows: Queried) -> Queried:
+        layout = self._layout()
+        if ABSENT in layout.at:
+            raise TypeError(f"{self.who}: a table of what is missing cannot be asked of a database: fit in memory")
+        names = rows.features.names
+        self._check_columns(None if names is None else tuple(names.tolist()), rows.features.width)
+        divided = rows.divided(layout)
+        for name in layout.at:
+            if READ[name] is _numbers:
+                divided.block(name).check_numbers(True, self.who)
+        return divided
 
     def decode(self, X: Encoded) -> Array:
         """The columns as objects (n, d); None for what is missing or left out. Dates are dates again."""

@@ -66,6 +66,9 @@ class Views(Encoder):
         """The encoder of a block."""
         return dict(self.views)[name]
 
+    def holding(self) -> Mapping[Any, str]:
+        return self.inner.holding()
+
     def within(self, name: str) -> Encoder | None:
         return dict(self.views).get(name)
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from suffice._arithmetic import Arithmetic, E
 from suffice._labels import OneHot
 from suffice._notice import Notice, PoorFitWarning
 from suffice._progress import progress
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
+from suffice.data._queries import Queried
 from suffice.learners._carrying import Known, carried, merged
 from suffice.learners._fit import Fit
 from suffice.losses import Loss, Losses
-from suffice.models import AnyModel, AnyStatistics
+from suffice.models import AnyModel, AnyStatistics, Spoken, summed
 from suffice.models._base import Ability, Share
 
 V = TypeVar("V")
@@ -46,6 +48,10 @@ class Observed:
 
     def __call__(self, batch: Batch) -> AnyStatistics:
         return self.model.statistics(batch.X, batch.Y)
+
+    def query(self, rows: Queried) -> AnyStatistics:
+        """The same of the rows of a database."""
+        return summed(self.model, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +82,22 @@ class Evaluate:
         X = self.model.seen(batch.X)
         losses, W = self.loss(self.model.log_joint(X, self.theta), batch.Y.onto(self.classes))
         return Evaluation(losses, self.model.statistics(X, W.clip(min=0) if self.only_adds else W))
+
+    def query(self, rows: Queried) -> Evaluation:
+        """The same of the rows of a database."""
+        if not isinstance(self.model, Spoken):
+            raise TypeError(
+                f"{self.model.called} cannot be learned step by step in a database: it lacks {Spoken.words}"
+            )
+        weighed = rows.onto(self.classes).weighed(self.said)
+        direction = summed(self.model, weighed)
+        return Evaluation(Losses(*weighed.totals().tolist()), direction)
+
+    def said(self, say: Arithmetic[E], y: E, weight: E) -> tuple[list[E], list[E]]:
+        """The class weights W (k,) and the losses, as formulas of the columns, the class and the weight of a row."""
+        scores = say.keep(cast(Spoken[Any], self.model).said(say, self.theta))
+        W, losses = self.loss.said(say, scores, y, weight)
+        return [say.greatest([one, say.number(0.0)]) for one in W] if self.only_adds else W, losses
 
 
 @dataclass(frozen=True)

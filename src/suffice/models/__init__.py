@@ -16,8 +16,9 @@ from suffice.models._base import (
     Share,
     Tabular,
 )
-from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, UndrawableError
+from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, Spoken, UndrawableError
 from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
+from suffice.models._queried import Queryable, summed
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
 from suffice.models.bernoulli import Bernoulli, Presences
@@ -79,6 +80,7 @@ __all__ = [
     "Poisson",
     "Presences",
     "Quadratic",
+    "Queryable",
     "RegularisedGaussian",
     "Removable",
     "Samplable",
@@ -86,6 +88,7 @@ __all__ = [
     "ShrunkTiedGaussian",
     "Slopes",
     "Softmax",
+    "Spoken",
     "Statistics",
     "Sums",
     "Tabular",
@@ -97,4 +100,5 @@ __all__ = [
     "UndrawableError",
     "Words",
     "project_log",
+    "summed",
 ]

@@ -13,10 +13,12 @@ from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.models._base import AnyStatistics, Attempt, Classed, Density
 from suffice.models._drawn import DrawnDensity, DrawnView, Nomogram, UndrawableError
 from suffice.models._explained import ExplainedDensity, Terms
+from suffice.models._queried import Queryable
 from suffice.models._statistics import Statistics, Sums
 
 AnyDensity = Density[Any, Any]
@@ -76,7 +78,7 @@ class Factors:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks(Classed[Parts, Factors]):
+class Blocks(Classed[Parts, Factors], Queryable[Parts]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
     parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
@@ -90,6 +92,7 @@ class Blocks(Classed[Parts, Factors]):
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
 
+from suffice.data._queries import Queried
     def seen(self, X: Encoded) -> Encoded:
         blocks = cast(BlockFeatures, X.features)
         each = {name: model.seen(block(X, name)) for name, model in self.present(blocks)}

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 
+from suffice._arithmetic import Arithmetic, Arrays, E
 from suffice._domain import CategoricalFeatures
-from suffice._labels import missing
 from suffice._reading import Intervals, Reading
 from suffice._vector import Array
 from suffice.models._base import Ability, D, T
@@ -48,8 +48,13 @@ class Term(ABC):
         return dict.fromkeys(self.columns)
 
     @abstractmethod
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        """What it adds to each class (k,), as a formula of its columns."""
+
     def value(self, *entries: Array) -> Array:
         """What it adds to each class (n, k), from the entries (n,) of each of its columns."""
+        each = (np.broadcast_to(one, len(entries[0])) for one in self.said(Arrays(), *entries))
+        return np.stack(list(each), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +66,9 @@ class Cells(Term):
     reading: Reading
     values: Array
 
-    def value(self, *entries: Array) -> Array:
-        return _padded(self.values)[self.reading.cells(entries[0])]
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        cell = say.cell(self.reading, columns[0])
+        return [say.pick(cell, of_class) for of_class in self.values.T]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {self.columns[0]: self.reading}
@@ -77,10 +83,9 @@ class Map(Term):
     sides: tuple[Reading, Reading]
     values: Array
 
-    def value(self, *entries: Array) -> Array:
-        u, v = (side.cells(entry) for side, entry in zip(self.sides, entries, strict=True))
-        r, q, k = self.values.shape
-        return _padded(self.values.reshape(r * q, k))[np.where((u >= 0) & (v >= 0), u * q + v, -1)]
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        cell = say.cells(self.sides, columns)
+        return [say.pick(cell, of_class.ravel()) for of_class in np.moveaxis(self.values, 2, 0)]
 
     def readings(self) -> dict[Any, Reading | None]:
         return dict(zip(self.columns, self.sides, strict=True))
@@ -94,8 +99,8 @@ class Gap(Term):
 
     values: Array
 
-    def value(self, *entries: Array) -> Array:
-        return np.asarray(self.values[[int(missing(entry)) for entry in entries[0]]])
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        return [say.gap(columns[0], there, gone) for there, gone in self.values.T.tolist()]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {}
@@ -111,9 +116,13 @@ class Slope(Term):
     coef: Array  # (k,)
     constant: Array  # (k,)
 
-    def value(self, *entries: Array) -> Array:
-        x = np.asarray(entries[0], dtype=float)[:, None]
-        return np.where(np.isnan(x), 0.0, (x - self.centre) * self.coef + self.constant)
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        return [say.or_zero(one) for one in self._lines(say, columns[0])]
+
+    def _lines(self, say: Arithmetic[E], column: Any) -> list[E]:
+        x = say.plus(say.read(column), say.number(-self.centre))
+        pairs = zip(self.coef.tolist(), self.constant.tolist(), strict=True)
+        return [say.plus(say.times(say.number(coef), x), say.number(constant)) for coef, constant in pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +130,9 @@ class Needed(Slope):
     """A `Slope` of a column that no row may lack, as all columns' slopes would be others without it."""
 
     optional = False
+
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        return self._lines(say, columns[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +147,14 @@ class Square(Term):
     precision: Array  # (k,)
     constant: Array  # (k,)
 
-    def value(self, *entries: Array) -> Array:
-        x = np.asarray(entries[0], dtype=float)[:, None]
-        gap = (x - self.origin) - self.mean
-        return np.where(np.isnan(x), 0.0, self.constant - 0.5 * self.precision * gap**2)
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        x = say.read(columns[0])
+        found = []
+        for origin, mean, precision, constant in np.stack([getattr(self, name) for name in self.numbers], 1).tolist():
+            gap = gap_of(say, x, origin, mean)
+            square = say.times(say.number(-0.5 * precision), say.times(gap, gap))
+            found.append(say.or_zero(say.plus(say.number(constant), square)))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +168,19 @@ class Form(Term):
     mean: Array  # (k, d)
     precision: Array  # (k, d, d)
 
-    def value(self, *entries: Array) -> Array:
-        gap = (np.stack(entries, axis=1)[:, None, :] - self.origin) - self.mean  # (n, k, d)
-        return np.asarray(-0.5 * np.einsum("ncj,cjl,ncl->nc", gap, self.precision, gap))
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+        return [self._of_class(c, say, columns) for c in range(len(self.mean))]
+
+    def _of_class(self, c: int, say: Arithmetic[E], columns: Sequence[Any]) -> E:
+        """-1/2 |L'gap|^2 with precision = L L', a sum of squares: no digits are lost where columns go together."""
+        used = np.flatnonzero(self.precision[c].any(axis=1))
+        at = zip(used.tolist(), self.origin[c, used].tolist(), self.mean[c, used].tolist(), strict=True)
+        gaps = say.keep([gap_of(say, say.read(columns[j]), origin, mean) for j, origin, mean in at])
+        lower = np.linalg.cholesky(self.precision[c][np.ix_(used, used)])
+        each = enumerate(lower.T.tolist())
+        white = [say.add(*(say.times(say.number(row[i]), gaps[i]) for i in range(j, len(gaps)))) for j, row in each]
+        squares = [say.times(one, one) for one in say.keep(white)]
+        return say.times(say.number(-0.5), say.add(*squares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +191,8 @@ class Level(Term):
 
     values: Array  # (k,)
 
-    def value(self, *entries: Array) -> Array:
-        return np.tile(self.values, (len(entries[0]), 1))
+    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:  # noqa: ARG002 - the same for every entry
+        return [say.number(value) for value in self.values.tolist()]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {}
@@ -204,6 +230,11 @@ class Nomogram:
         levels = tuple(Level(columns, shift) for columns, shift in keys)
         return replace(self, base=self.base - sum(level.values for level in levels), terms=self.terms + levels)
 
+    def said(self, say: Arithmetic[E]) -> list[E]:
+        """log p(x, y) (k,), up to a number a row, as formulas of the columns that count, by their names or numbers."""
+        each = [term.said(say, *term.columns) for term in self.terms]
+        return [say.add(say.number(base), *of_class) for base, *of_class in zip(self.base.tolist(), *each, strict=True)]
+
     def scores(self, rows: Mapping[Any, Array]) -> Array:
         """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts."""
         each = (term.value(*(rows[column] for column in term.columns)) for term in self.terms)
@@ -220,7 +251,17 @@ class Nomogram:
         return sum(np.asarray(getattr(term, name)).size for term in self.terms for name in term.weighed)
 
 
-class Drawn(Ability, Generic[T]):
+class Spoken(Ability, Generic[T]):
+    """Has scores that can be written as formulas of the columns, so that a database can compute them."""
+
+    words = "scores that can be written as formulas of the columns"
+
+    @abstractmethod
+    def said(self, say: Arithmetic[E], theta: T) -> list[E]:
+        """`log_joint` (k,), up to what all classes share; UndrawableError if these parameters have no formula."""
+
+
+class Drawn(Spoken[T]):
     """Has scores that are a sum of terms of a few known forms, so that a page can draw and evaluate them."""
 
     words = "scores that are a sum of terms by column"
@@ -228,6 +269,9 @@ class Drawn(Ability, Generic[T]):
     @abstractmethod
     def drawn(self, theta: T) -> Nomogram:
         """`log_joint` as a sum, up to what all classes share; UndrawableError if these parameters have none."""
+
+    def said(self, say: Arithmetic[E], theta: T) -> list[E]:
+        return self.drawn(theta).said(say)
 
 
 class DrawnDensity(Drawn[D]):
@@ -246,9 +290,9 @@ class DrawnView(DrawnDensity[D]):
     """The same of rows that its own encoder has made of the columns of a table."""
 
 
-def _padded(values: Array) -> Array:
-    """Values (r, k) with a last row of zeros, for what has no cell."""
-    return np.append(values, np.zeros((1, values.shape[1])), axis=0)
+def gap_of(say: Arithmetic[E], x: E, origin: float, mean: float) -> E:
+    """(x - origin) - mean."""
+    return say.plus(say.plus(x, say.number(-origin)), say.number(-mean))
 
 
 def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:

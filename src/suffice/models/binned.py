@@ -11,12 +11,14 @@ from scipy.stats import gmean
 from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders import Encoder, Numbers
+from suffice.models import grid
 from suffice.models._statistics import Statistics
 from suffice.models._tables import moved
 from suffice.models.categorical import Categorical, Counts
 from suffice.models.cells import BinFeatures, Binning, describe
-from suffice.models.histogram import Histogram, histogram
+from suffice.models.histogram import Histogram, from_cells, histogram
 
 POINT = 1e-9  # of the extent of a column: cells that are no wider hold one value
 
@@ -72,6 +74,11 @@ class Binned(Categorical):
     @property
     def kind_of_sums(self) -> object | None:
         return histogram
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+        if isinstance(features, BinFeatures):
+            return super().asked(rows, features)
+        return features or rows.features, from_cells(rows.cells(grid.CELLS), len(rows.classes))
 
     def resolve(self, s: Statistics[Any]) -> Self:
         """The cells chosen from a histogram; kept where the sums are over cells already."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -11,14 +11,17 @@ from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
 from suffice._labels import OneHot, dense, positions, show
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders import Categories, Encoder
+from suffice.encoders.categories import coded
 from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._drawn import DrawnDensity, Nomogram, tables
 from suffice.models._explained import Additive, keys_of
+from suffice.models._queried import Queryable
 from suffice.models._sampled import Samplable, drawn
 from suffice.models._statistics import Statistics, Sums, grouped
-from suffice.models._tables import by_feature, counted, impossible
+from suffice.models._tables import by_feature, counted, impossible, moved
 from suffice.models.natural import LogTables, project_log
 from suffice.models.without import Own, columns_without, table_terms_without, table_without
 from suffice.priors import Dirichlet
@@ -96,6 +99,7 @@ class Categorical(
     Additive[Counts, Tables],
     DrawnDensity[Tables],
     Samplable[Tables],
+    Queryable[Counts],
     Tabular,
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
@@ -130,6 +134,16 @@ class Categorical(
     @property
     def kind_of_sums(self) -> object | None:
         return Counts
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+        if features is not None:
+            return features, coded_asked(rows, cast(CategoricalFeatures, features))
+        each = rows.counts()
+        found = [coded([values]) for values, _ in each]
+        kept = [cast(CategoricalFeatures, one.features).categories[0] for one in found]
+        parts = [moved(table, one.values[:, 0], len(of)) for one, (_, table), of in zip(found, each, kept, strict=True)]
+        names = rows.features.names
+        return CategoricalFeatures(len(kept), names, tuple(kept)), Counts(np.concatenate(parts, axis=1))
 
     @property
     def prior_rows(self) -> float:
@@ -240,6 +254,13 @@ class Categorical(
     def drawn_density(self, theta: Tables) -> Nomogram:
         """A table for each column."""
         return tables(_of(theta.domain), keys_of(self), theta.log_probability)
+
+
+def coded_asked(rows: Queried, features: CategoricalFeatures) -> Counts:
+    """Counts of cells that are known."""
+    tables = rows.coded([features.reading(j) for j in range(features.width)])
+    pairs = zip(tables, features.sizes, strict=True)
+    return Counts(np.concatenate([np.pad(t, ((0, 0), (0, size - t.shape[1]))) for t, size in pairs], axis=1))
 
 
 def _of(domain: Domain) -> CategoricalFeatures:

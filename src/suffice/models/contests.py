@@ -8,13 +8,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded
+from suffice._arithmetic import Arithmetic, Arrays, E
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._memory import free_memory
 from suffice._notice import Notice
-from suffice._posterior import log_posterior
+from suffice._posterior import log_posterior, said_log_posterior
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.models._base import AnyModel, Attempt, Model, Read, Share
+from suffice.models._drawn import Spoken, UndrawableError
+from suffice.models._queried import Queryable
 from suffice.models._statistics import B, Statistics
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
@@ -77,8 +81,20 @@ def votes(log_p: Array, contests: Sequence[Contest]) -> Array:
 
 def own(log_p: Array, contests: Sequence[Contest]) -> Array:
     """log p(class c), up to a constant, from the log-probabilities (m, n, 2) of each class against the rest (n, k)."""
-    order = np.argsort([contest.sides[1][0] for contest in contests])
-    return np.asarray(log_p[order, :, 1].T + HAIR * _bounded(log_p[order]).T)
+    order = _in_order(contests)
+    return np.asarray(_own(Arrays(), *np.moveaxis(log_p[order], 2, 0)).T)
+
+
+def _in_order(contests: Sequence[Contest]) -> Array:
+    """The numbers of the contests in the order of their classes, each against the rest."""
+    return np.argsort([contest.sides[1][0] for contest in contests])
+
+
+def _own(say: Arithmetic[E], first: E, second: E) -> E:
+    """log p of the second side, and a hair of the log-odds, from the logarithms of both."""
+    odds = say.minus(second, first)
+    size = say.greatest([odds, say.minus(first, second)])
+    return say.plus(second, say.times(say.number(HAIR), say.over(odds, say.plus(say.number(1.0), size))))
 
 
 def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
@@ -143,7 +159,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[object, ...]]):
+class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryable[B]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -166,6 +182,11 @@ class Contests(Model[B, tuple[object, ...]]):
     @property
     def kind_of_sums(self) -> object | None:
         return self.model.kind_of_sums
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, B]:
+        if not isinstance(self.model, Queryable):
+            raise TypeError(f"{self.model.called} cannot be learned in a database, as it lacks {Queryable.words}")
+        return self.model.asked(rows, features)
 
     def about(self, s: Statistics[B]) -> Self:
         return replace(self, model=self.model.about(s))
@@ -232,6 +253,22 @@ class Contests(Model[B, tuple[object, ...]]):
         each = zip(self.models, theta, strict=True)
         log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
         return SCHEMES[self.scheme].combine(log_p, self.contests)
+
+    def said(self, say: Arithmetic[E], theta: tuple[object, ...]) -> list[E]:
+        """Of each class against the rest; what pairs say together has no formula."""
+        if self.scheme != "ovr":
+            raise UndrawableError(
+                "what pairs of classes say together is no formula of the columns: use multi_class='ovr', or classes "
+                "that are told all at once (LinearDiscriminantAnalysis, LogisticRegression)"
+            )
+        found = []
+        for i in _in_order(self.contests):
+            model = self.models[i]
+            if not isinstance(model, Spoken):
+                raise UndrawableError(f"{model.called} lacks {Spoken.words}")
+            sides = say.keep(said_log_posterior(say, say.keep(model.said(say, theta[i]))))
+            found.append(_own(say, *sides))
+        return found
 
 
 def side(s: Statistics[B], contest: Contest) -> Statistics[B]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.models._base import DegenerateError, Density, Joint
+from suffice.models._queried import Queryable, moments_asked, patterns_asked
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
@@ -56,7 +58,7 @@ N = TypeVar("N", bound=Normal)
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Density[Moments, N], Joint[Moments, N]):
+class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
     """What all share: the prior, the pooled covariance, and which features vary at all."""
 
     tied: ClassVar[bool] = False
@@ -74,6 +76,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N]):
     @property
     def kind_of_sums(self) -> object | None:
         return moments, self.full
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+        of = patterns_asked if self.full else moments_asked
+        return features or rows.features, of(rows, self.origin)
 
     def about(self, s: Statistics[Moments]) -> Self:
         return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self

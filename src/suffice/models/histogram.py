@@ -145,6 +145,17 @@ def histogram(X: Array, W: OneHot | Array) -> Histogram:
     return Histogram(keys, shift, counted(codes, _starts(keys), W))
 
 
+def from_cells(each: Sequence[tuple[Array, int, Array]], k: int) -> Histogram:
+    """From a number (m,) of each of some cells, their shift, and their weights by class (k, m), column by column."""
+    keys, shift = _unzipped(
+        [grid.coarsened(grid.distinct(np.sort(grid.ordered(values) >> s)), s) for values, s, _ in each]
+    )
+    tables = [np.zeros((k, 0))]
+    for (values, _, table), own, by in zip(each, keys, shift, strict=True):
+        tables.append(moved(table, np.searchsorted(own, grid.ordered(values) >> by), len(own)))
+    return Histogram(keys, shift, np.concatenate(tables, axis=1))
+
+
 def _starts(keys: Sequence[Array]) -> Array:
     return np.cumsum([0, *map(len, keys)])
 

@@ -8,13 +8,15 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, log_softmax
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural, Tabular
 from suffice.models._drawn import DrawnDensity, Needed, Nomogram, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
+from suffice.models._queried import Queryable, moments_asked
 from suffice.models._rows import by_class, compact, log_factorials
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics, Sums
@@ -61,6 +63,7 @@ class Multinomial(
     ExplainedDensity[WordProbabilities],
     DrawnDensity[WordProbabilities],
     Samplable[WordProbabilities],
+    Queryable[Words],
     Tabular,
 ):
     """p(x | y) = |x|! prod_j p_yj^x_j / x_j!, the words of a row given how many there are.
@@ -80,6 +83,10 @@ class Multinomial(
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Words:
         return Words(by_class(W, domain.features.read(X)))
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Words]:
+        sums = moments_asked(rows, np.zeros((len(rows.classes), rows.features.width)))
+        return features or rows.features, Words(sums.first)
 
     @property
     def kind_of_sums(self) -> object | None:

@@ -8,14 +8,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import lapack
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Model, Read
 from suffice.models._drawn import Drawn, Needed, Nomogram, by_column
 from suffice.models._explained import HALVES, Explained, Terms, keys_of
+from suffice.models._queried import Queryable, patterns_asked
 from suffice.models._statistics import Statistics
 from suffice.models.full import FullGaussian
 from suffice.models.gaussian import check_range, left_out, spread_of
@@ -29,7 +31,7 @@ ROWS = 10.0  # that the prior of covariances counts where entries are missing: a
 
 
 @dataclass(frozen=True, eq=False)
-class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane]):
+class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Queryable[Moments]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
     rule: Rule = fisher
@@ -46,6 +48,9 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane]):
     @property
     def kind_of_sums(self) -> object | None:
         return by_pattern
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+        return features or rows.features, patterns_asked(rows, self.origin)
 
     def about(self, s: Statistics[Any]) -> Self:
         return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self

@@ -7,13 +7,15 @@ from typing import Self
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array, Vector
+from suffice.data._queries import Queried
 from suffice.encoders import Encoder, NonNegative
 from suffice.models._base import Attempt, Density, Joint, Natural
 from suffice.models._drawn import DrawnDensity, Nomogram, Slope, by_column
 from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
+from suffice.models._queried import Queryable, moments_asked
 from suffice.models._rows import compact, known, log_factorials
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
@@ -53,6 +55,7 @@ class Poisson(
     ExplainedDensity[Rates],
     DrawnDensity[Rates],
     Samplable[Rates],
+    Queryable[Totals],
 ):
     """p(x | y) = prod_j rate_yj^x_j exp(-rate_yj) / x_j!, for counts of events.
 
@@ -78,6 +81,10 @@ class Poisson(
     @property
     def kind_of_sums(self) -> object | None:
         return Totals
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Totals]:
+        sums = moments_asked(rows, np.zeros((len(rows.classes), rows.features.width)))
+        return features or rows.features, Totals(sums.count, sums.first)
 
     def resolve(self, s: Statistics[Totals]) -> Self:
         return replace(self, domain=s.domain, overall=ratio(s.sums.total.sum(axis=0), s.sums.count.sum(axis=0)))

@@ -7,13 +7,15 @@ from typing import Self, cast
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
+from suffice.data._queries import Queried
 from suffice.models._base import Attempt, Curved, Joint, Model
 from suffice.models._drawn import Drawn, Nomogram
 from suffice.models._explained import Explained, Terms, keys_of
+from suffice.models._queried import Queryable
 from suffice.models._statistics import Statistics
 from suffice.models.diagonal import TiedDiagonalGaussian
 from suffice.models.gaussian import Normal
@@ -31,6 +33,7 @@ class Softmax(
     Curved[Moments, Linear, Slopes],
     Explained[Linear],
     Drawn[Linear],
+    Queryable[Moments],
 ):
     """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A).
 
@@ -47,6 +50,9 @@ class Softmax(
     @property
     def kind_of_sums(self) -> object | None:
         return self.gaussian.kind_of_sums
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Moments]:
+        return self.gaussian.asked(rows, features)
 
     def about(self, s: Statistics[Moments]) -> Self:
         return replace(self, gaussian=self.gaussian.about(s))

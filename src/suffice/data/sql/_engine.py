@@ -1,0 +1,138 @@
+"""A data set in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from sqlglot import exp as sq
+
+from suffice._arithmetic import Arithmetic
+from suffice._vector import Array
+from suffice.data._base import Data, R
+from suffice.data._layout import DataError, Layout, names_of
+from suffice.data._queries import queried
+from suffice.data.sql._rows import SQLRows
+from suffice.data.sql._source import Source
+from suffice.data.sql._writing import NoColumnError, table_of
+
+
+class SQL(Data):
+    """A table of a database, summed where it lies: sums go out as queries, and only statistics come back.
+
+    Counts are asked for by GROUP BY, moments about an origin in two queries, histograms by cells of the grid. So
+    tables, normal densities, planes and `NaiveBayes` are learned in closed form, and by risk-based calibration where
+    scores are formulas of the columns. What cannot be asked for is refused with a sentence.
+
+    Parameters
+    ----------
+    connection : connection, relation of DuckDB, or path
+        A DB-API connection to DuckDB, SQLite or PostgreSQL; a relation of DuckDB; or the path of a DuckDB database.
+    table : str or (schema, name), default=None
+        The table or view; a relation is one itself.
+    target : str, default=None
+        The column with the labels; not needed for predicting.
+    weight : str, default=None
+        The column with the row weights.
+    columns : list of str, default=None
+        The columns with the features; by default all that are nothing else.
+    keys : str or list of str, default=()
+        Columns that say which row is which: they come back with the predictions.
+    dialect : {"duckdb", "sqlite", "postgres"}, default=None
+        By default that of the connection's driver.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from suffice import GaussianNB
+    >>> database = sqlite3.connect(":memory:")
+    >>> _ = database.execute("CREATE TABLE people (age REAL, state TEXT)")
+    >>> people = [(20, "well"), (30, "well"), (60, "ill"), (70, "ill")]
+    >>> _ = database.executemany("INSERT INTO people VALUES (?, ?)", people)
+    >>> data = SQL(database, "people", target="state")
+    >>> GaussianNB().fit(data).predict(data).fetch()
+    [('well',), ('well',), ('ill',), ('ill',)]
+    """
+
+    def __init__(
+        self,
+        connection: Any,
+        table: str | tuple[str, ...] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        keys: str | Sequence[str] = (),
+        dialect: str | None = None,
+    ) -> None:
+        self.source = Source.of(connection, table, dialect, Layout.of(target, weight, columns, keys))
+
+    @property
+    def asked(self) -> list[str]:
+        """All queries so far, in their order."""
+        return self.source.asked
+
+    def sum(self, f: Callable[[Any], R]) -> R:
+        return cast(R, queried(f, SQLRows.of(self.source)))
+
+    def count(self) -> int:
+        return self.source.count()
+
+    def transform(self, f: Callable[[Any], Any]) -> Query:
+        """The query that answers, which is asked when its answers are fetched."""
+        return Query(self.source, f)
+
+
+class Query:
+    """Answers for the rows of a table, as a query: `sql` is its text, `fetch` asks it, `create` makes a table of it.
+
+    An array of it has the answers without the keys; in which order rows come is the database's affair.
+    """
+
+    def __init__(self, source: Source, f: Callable[[Any], Any]) -> None:
+        self._source = source
+        self._answers = names_of(f)
+        said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]] | None = getattr(
+            getattr(f, "f", f), "formulas", None
+        )
+        if said is None or not self._answers:
+            who = type(getattr(f, "f", f)).__name__
+            raise TypeError(f"{who} cannot be said in SQL: ask for predict or predict_proba, or take rows into memory")
+        self._select = self._written(said)
+
+    def _written(self, said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]]) -> Any:
+        source, layout = self._source, self._source.layout
+        rows = SQLRows(source, np.empty(0), tuple(source.columns()))
+        say = rows.writer()
+        try:
+            found = dict(zip(self._answers, said(say, rows.columns), strict=True))
+        except NoColumnError as error:
+            raise DataError(f"{source.called}: {error}") from error
+        clash = sorted(set(layout.keys) & found.keys())
+        if clash:
+            raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
+        return say.query(source.from_table, {**{key: say.raw(key) for key in layout.keys}, **found})
+
+    @property
+    def sql(self) -> str:
+        """The text of the query."""
+        return str(self._select.sql(self._source.dialect.name, pretty=True))
+
+    def fetch(self) -> list[tuple[Any, ...]]:
+        """Keys and answers, row by row."""
+        return self._source.fetch(self.sql)[1]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The answers (n,) or (n, k), without the keys."""
+        rows = [row[len(self._source.layout.keys) :] for row in self.fetch()]
+        values = np.array([row[0] for row in rows] if len(self._answers) == 1 else rows, dtype=dtype)
+        return values if len(rows) or len(self._answers) == 1 else values.reshape(0, len(self._answers))
+
+    def create(self, table: str | tuple[str, ...]) -> SQL:
+        """A table of the database with keys and answers; it must not be there yet."""
+        made = sq.Create(this=table_of(table), kind="TABLE", expression=self._select.copy())
+        self._source.execute(self._source.sql(made))
+        return SQL(self._source.connection, table, dialect=self._source.dialect.name)
+
+    def __repr__(self) -> str:
+        return self.sql

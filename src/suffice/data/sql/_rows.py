@@ -1,0 +1,188 @@
+"""The rows of a table as what is summed sees them: a class, a weight and entries, of which only sums come back."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from sqlglot import exp as sq
+
+from suffice._arithmetic import Arithmetic
+from suffice._domain import Features
+from suffice._labels import show_all
+from suffice._reading import Choices, Reading
+from suffice._vector import Array
+from suffice.data._layout import DataError
+from suffice.data._queries import Power, Queried
+from suffice.data.sql import _sums
+from suffice.data.sql._schema import NUMERIC, TEXT
+from suffice.data.sql._source import Source
+from suffice.data.sql._writing import Said, Writer, column, name, united
+
+CLASS, WEIGHT = "class", "weight"
+CONVERTED: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("sqlite", "boolean"): bool,
+    ("sqlite", "dates"): datetime.datetime.fromisoformat,
+}
+Formulas = Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class SQLRows(Queried):
+    """See `Queried`. What is asked of a resolved model's weights is asked of the same formulas as its answers."""
+
+    source: Source
+    classes: Array
+    columns: tuple[str, ...]
+    scale: Array | None = None  # (k,) what the weights of each class are multiplied by
+    formulas: Formulas | None = None  # of other class weights than those of the labels
+    blocks: Any = None  # the features of a mixed table
+    kept: Mapping[Any, str] | None = None  # what columns hold, once an encoder has been told
+    noted: dict[str, Array] = field(default_factory=dict)  # masses and totals, which come back with other sums
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """All rows of a table, with the classes that its labels are."""
+        return cls(source, source.once("classes", lambda: _sums.classes(source)), tuple(source.columns()))
+
+    # What the columns are
+
+    @property
+    def features(self) -> Features:
+        return self.blocks or Features(len(self.columns), np.array(self.columns, dtype=object))
+
+    def holding(self) -> list[tuple[str, str]]:
+        kinds = [self._kind(one) for one in self.columns]
+        some = _sums.known(self.source, [one for one, kind in zip(self.columns, kinds, strict=True) if kind == TEXT])
+        return [
+            ("number", kind)
+            if kind in NUMERIC
+            else ("category", kind)
+            if some.get(one, True)
+            else ("nothing", "no values")
+            for one, kind in zip(self.columns, kinds, strict=True)
+        ]
+
+    def _kind(self, one: str) -> str:
+        kind = self.source.kinds[one]
+        if kind is None:
+            raise DataError(f"{self.source.called}: column {one!r} holds no single values: leave it out with columns=")
+        return kind
+
+    def encoded(self, encoder: Any) -> SQLRows:
+        asked = getattr(encoder, "asked", None)
+        if asked is None:
+            raise TypeError(f"what {type(encoder).__name__} makes of rows cannot be asked of a database: fit in memory")
+        rows: SQLRows = asked(self)
+        return replace(rows, kept=encoder.holding())
+
+    def divided(self, features: Any) -> SQLRows:
+        return replace(self, blocks=features)
+
+    def relabelled(self, labels: Callable[[Any], Any]) -> SQLRows:
+        classes, weight = getattr(labels, "classes", None), getattr(labels, "weight", None)
+        if classes is None or weight is None or not np.array_equal(classes, self.classes):
+            raise TypeError(f"what {type(labels).__name__} makes of labels cannot be asked of a database")
+        return replace(self, scale=weight if self.scale is None else self.scale * weight)
+
+    def onto(self, classes: Array) -> SQLRows:
+        if np.array_equal(classes, self.classes):
+            return self
+        return replace(self, noted={}, classes=classes, scale=None if self.scale is None else np.ones(len(classes)))
+
+    def block(self, name: str) -> SQLRows:
+        return replace(self, columns=tuple(self.columns[j] for j in self.blocks.at[name]), blocks=None)
+
+    def weighed(self, formulas: Formulas) -> SQLRows:
+        return replace(self, formulas=formulas, noted={})
+
+    # The rows as a query: class, weight, entries
+
+    def writer(self) -> Writer:
+        """What writes formulas of the columns, by name."""
+        every = dict.fromkeys(self.source.kinds)
+        holding = {key: kind or "" for key, kind in self.source.kinds.items()} | dict(self.kept or {})
+        return Writer(self.source.dialect, {**{key: key for key in every}, **dict(enumerate(self.columns))}, holding)
+
+    def relation(self, entries: Callable[[Writer], Mapping[str, Said]]) -> Any:
+        """SELECT class, weight and entries of every row that counts; of each class in turn if weights are others."""
+        say = self.writer()
+        y, weight = self._labels(say)
+        if self.formulas is None:
+            return self._counting(say.query(self.source.from_table, {CLASS: y, WEIGHT: weight, **entries(say)}))
+        W, others = self.formulas(say, y, weight)
+        besides = {f"L{i}": one for i, one in enumerate(others)}
+        own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(say)}
+        rows = self._counting(say.query(self.source.from_table, own))
+        names = [one.alias for one in rows.expressions[2 + len(W) :]]
+        return united([self._of_class(c, names) for c in range(len(W))], "weighed", rows)
+
+    def _of_class(self, c: int, names: Sequence[str]) -> Any:
+        first = [sq.Alias(this=sq.Literal.number(c), alias=name(CLASS))]
+        first.append(sq.Alias(this=column(f"W{c}"), alias=name(WEIGHT)))
+        rest = [sq.Alias(this=column(one), alias=name(one)) for one in names]
+        return sq.Select(expressions=[*first, *rest]).from_(sq.Table(this=name("weighed")))
+
+    def _labels(self, say: Writer) -> tuple[Said, Said]:
+        """The class of each row, -1 for none of these, and its weight."""
+        layout = self.source.layout
+        y = say.cell(Choices(self.classes, np.arange(len(self.classes))), layout.target)
+        weight = say.number(1.0) if layout.weight is None else say.read(layout.weight)
+        if self.scale is not None:
+            weight = say.times(weight, say.pick(y, self.scale))
+        return y, say.keep([weight])[0]
+
+    def _counting(self, rows: Any) -> Any:
+        """Those of some weight and a class of these."""
+        inner = rows.subquery("counting", copy=False)
+        some = sq.And(
+            this=sq.NEQ(this=column(WEIGHT), expression=sq.Literal.number(0)),
+            expression=sq.GTE(this=column(CLASS), expression=sq.Literal.number(0)),
+        )
+        names = [one.alias for one in rows.expressions]
+        each = [sq.Alias(this=column(one), alias=name(one)) for one in names]
+        return sq.Select(expressions=each).from_(inner).where(some)
+
+    # Sums
+
+    def count(self) -> int:
+        return self.source.count()
+
+    def mass(self) -> Array:
+        return _sums.noted(self)["mass"]
+
+    def totals(self) -> Array:
+        return _sums.noted(self)["totals"]
+
+    def middles(self) -> tuple[Array, Array]:
+        return _sums.middles(self)
+
+    def powers(self, origin: Array) -> Power:
+        return _sums.powers(self, origin)
+
+    def patterns(self, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
+        return _sums.patterns(self, origin, limit)
+
+    def counts(self) -> list[tuple[Array, Array]]:
+        return [_sums.counted(self, one) for one in self.columns]
+
+    def cells(self, most: int) -> list[tuple[Array, int, Array]]:
+        return _sums.gridded(self, most)
+
+    def coded(self, readings: Sequence[Reading]) -> list[Array]:
+        return _sums.coded(self, readings)
+
+    def as_learned(self, one: str, values: Sequence[Any]) -> list[Any]:
+        """Values of a column as memory has them: SQLite keeps truth as numbers, and dates as text."""
+        convert = CONVERTED.get((self.source.dialect.name, self._kind(one)))
+        return list(values) if convert is None else [convert(value) for value in values]
+
+    def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
+        text = [one for one in self.columns if self._kind(one) not in NUMERIC | {"boolean"}]
+        if text:
+            raise DataError(f"{self.source.called}: {who} takes numbers, but the columns {show_all(text)} are text")
+        known = ("numbers", self.columns, missing, least)
+        self.source.once(known, lambda: _sums.check_numbers(self, missing, who, least))

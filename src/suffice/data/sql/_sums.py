@@ -1,0 +1,311 @@
+"""Sums over the rows of a table, each by a query or two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from sqlglot import exp as sq
+
+from suffice._labels import OneHot, show_all
+from suffice._reading import Reading
+from suffice._vector import Array
+from suffice.data._layout import DataError
+from suffice.data._queries import Power
+from suffice.data.sql import _grid
+from suffice.data.sql._source import Source, chunks
+from suffice.data.sql._writing import Said, Writer, case, column, integer, name, united
+
+LOSSES = 4  # that formulas of other weights give: mass, log loss, soft error and error
+WIDE = 900  # sums that come back in a row, at most
+LARGEST = float(np.finfo(float).max)
+CLASS, WEIGHT = "class", "weight"
+
+
+def total(x: Any) -> Any:
+    """SUM of numbers; of no rows, or of missing ones alone, 0."""
+    return sq.Coalesce(this=sq.Sum(this=x), expressions=[sq.Literal.number("0e0")])
+
+
+def times(*factors: Any) -> Any:
+    """A product of columns."""
+    found = factors[0]
+    for one in factors[1:]:
+        found = sq.Mul(this=found, expression=one)
+    return found
+
+
+def array_of(values: Sequence[Any]) -> Array:
+    """Values that came from a database, as an array: numbers, truth values, dates or objects."""
+    if values and all(hasattr(v, "isoformat") for v in values):
+        return np.array([np.datetime64(v.replace(tzinfo=None) if hasattr(v, "tzinfo") else v, "us") for v in values])
+    kinds = {type(v) for v in values}
+    if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
+        return np.array(values)
+    if str in kinds and len(kinds) == 1:
+        return np.array(values, dtype=object)
+    return np.array([float(v) if not isinstance(v, str) else v for v in values])
+
+
+# Labels and weights
+
+
+def classes(source: Source) -> Array:
+    """The classes (k,) that labels are; DataError where one is missing, or a weight is none."""
+    layout = source.layout
+    if layout.target is None:
+        raise DataError(f"{source.called} has no labels to learn from: give target= with the name of a column")
+    source.columns()
+    label = column(layout.target)
+    select = sq.Select(expressions=[label.copy(), sq.Count(this=sq.Star())]).from_(source.from_table)
+    if layout.weight is not None:
+        _check_weights(source, layout.weight)
+        select = select.where(sq.NEQ(this=column(layout.weight), expression=sq.Literal.number(0)))
+    rows = source.run(select.group_by(label.copy()))
+    gone = sum(int(count) for value, count in rows if value is None or value != value)
+    if gone:
+        every = sum(int(count) for _, count in rows)
+        which = "all rows" if gone == every else f"{gone} of {every} rows"
+        said = f"{which} have no label in column {layout.target!r}: leave such rows out, or fill them in"
+        raise DataError(f"{source.called}: {said}")
+    return OneHot.of(array_of([value for value, _ in rows])).classes if rows else np.empty(0)
+
+
+def _check_weights(source: Source, weight: str) -> None:
+    say = Writer(source.dialect, {weight: weight}, {})
+    own = say.query(source.from_table, {"w": say.read(weight)}).subquery("weights")
+    wrong = sq.Or(
+        this=sq.Is(this=column("w"), expression=sq.Null()), expression=_outside(column("w"), 0.0, LARGEST, source)
+    )
+    rows = source.run(sq.Select(expressions=[sq.Count(this=sq.Star())]).from_(own).where(wrong))
+    if rows[0][0]:
+        said = f"the weights in column {weight!r} must be finite numbers of at least 0"
+        raise DataError(f"{source.called}: {said}")
+
+
+def _outside(x: Any, low: float, high: float, source: Source) -> Any:
+    number = source.dialect.number
+    below, above = sq.LT(this=x, expression=number(low)), sq.GT(this=x.copy(), expression=number(high))
+    return sq.Paren(this=sq.Or(this=below, expression=above))
+
+
+def known(source: Source, columns: Sequence[str]) -> dict[str, bool]:
+    """Whether columns have any values."""
+    found: dict[str, bool] = {}
+    for some in chunks(columns, WIDE):
+        rows = source.run(sq.Select(expressions=[sq.Count(this=column(c)) for c in some]).from_(source.from_table))
+        found |= {c: bool(count) for c, count in zip(some, rows[0], strict=True)}
+    return found
+
+
+def check_numbers(rows: Any, missing: bool, who: str, least: float) -> None:
+    """DataError if a number is infinite or below the least, or missing where none may be."""
+    source = rows.source
+    for some in chunks(rows.columns, WIDE // 2):
+        say = rows.writer()
+        own = say.query(source.from_table, {f"x{j}": say.read(c) for j, c in enumerate(some)}).subquery("numbers")
+        infinite = [
+            total(case([(_outside(column(f"x{j}"), max(least, -LARGEST), LARGEST, source), integer(1))], integer(0)))
+            for j in range(len(some))
+        ]
+        there = [sq.Count(this=column(f"x{j}")) for j in range(len(some))]
+        (got,) = source.run(sq.Select(expressions=[sq.Count(this=sq.Star()), *infinite, *there]).from_(own))
+        every, over, seen = got[0], got[1 : 1 + len(some)], got[1 + len(some) :]
+        far = [c for c, count in zip(some, over, strict=True) if count]
+        if far:
+            what = "infinity" if least == -np.inf else f"infinity, or numbers below {least:g}"
+            raise DataError(f"{source.called}: {who} takes finite numbers, but {show_all(far)} contains {what}")
+        holes = [c for c, count in zip(some, seen, strict=True) if count < every]
+        if holes and not missing:
+            raise DataError(
+                f"{source.called}: {who} takes no missing values, but {show_all(holes)} has some: impute them"
+            )
+
+
+# Sums by class
+
+
+def by_class(rows: Any, relation: Any, sums: Sequence[Any], keys: Sequence[Any] = ()) -> dict[Any, Array]:
+    """{key: (k, m)} of sums by class, and by further keys where there are any; some sums at a time.
+
+    What is not known yet of masses and losses comes with them, and is noted.
+    """
+    found: dict[Any, list[Array]] = {}
+    k, besides = len(rows.classes), [] if rows.noted else _besides(rows)
+    for part in chunks([*sums, *besides], WIDE):
+        inner = relation().subquery("summed")
+        group = [column(CLASS), *(one.copy() for one in keys)]
+        select = sq.Select(expressions=[*group, *part]).from_(inner).group_by(*(one.copy() for one in group))
+        tables: dict[Any, Array] = {}
+        for c, *rest in rows.source.run(select):
+            own = tables.setdefault(tuple(rest[: len(keys)]), np.zeros((k, len(part))))
+            own[int(c)] += np.array(rest[len(keys) :], dtype=float)
+        for key, table in tables.items():
+            found.setdefault(key, []).append(table)
+    whole = {key: np.concatenate(tables, axis=1) for key, tables in found.items()}
+    if besides:
+        extra = sum((table[:, len(sums) :] for table in whole.values()), np.zeros((k, len(besides))))
+        rows.noted.update(mass=extra[:, 0], totals=extra[0, 1:])
+    return {key: table[:, : len(sums)] for key, table in whole.items()}
+
+
+def _besides(rows: Any) -> list[Any]:
+    """The mass, and the losses where there are some, of which every class's part has all."""
+    return [total(column(WEIGHT)), *(total(column(one)) for one in _losses(rows))]
+
+
+def _losses(rows: Any) -> list[str]:
+    return [] if rows.formulas is None else [f"L{i}" for i in range(LOSSES)]
+
+
+def noted(rows: Any) -> dict[str, Array]:
+    """The weight of each class (k,), and the sums of what formulas of other weights give besides."""
+    if not rows.noted:
+        by_class(rows, lambda: rows.relation(lambda _: {}), [])
+    found: dict[str, Array] = rows.noted
+    return found
+
+
+def numbers(rows: Any) -> Callable[[Writer], dict[str, Said]]:
+    """The entries of all columns as numbers."""
+    return lambda say: {f"x{j}": say.read(one) for j, one in enumerate(rows.columns)}
+
+
+def middles(rows: Any) -> tuple[Array, Array]:
+    """The mean and the width of each column by class (k, d)."""
+    d = len(rows.columns)
+    aggregates = [f(this=column(f"x{j}")) for j in range(d) for f in (sq.Avg, sq.Min, sq.Max)]
+    found = by_class(rows, lambda: rows.relation(numbers(rows)), [_or_zero(one) for one in aggregates])
+    if not found:
+        return np.zeros((len(rows.classes), d)), np.zeros((len(rows.classes), d))
+    mean, low, high = np.moveaxis(found[()].reshape(len(rows.classes), d, 3), 2, 0)
+    with np.errstate(over="ignore"):
+        return mean, high - low
+
+
+def _or_zero(x: Any) -> Any:
+    return sq.Coalesce(this=x, expressions=[sq.Literal.number("0e0")])
+
+
+def _gaps(rows: Any, origin: Array) -> Callable[[], Any]:
+    """Class, weight, and x - o of every column, about the origin of the class."""
+
+    def relation() -> Any:
+        inner = rows.relation(numbers(rows)).subquery("entries")
+        say = Writer(rows.source.dialect, {}, {})
+        each = [sq.Alias(this=column(one), alias=name(one)) for one in (CLASS, WEIGHT, *_losses(rows))]
+        for j in range(origin.shape[1]):
+            at = say.pick(Said(column(CLASS), 0), origin[:, j]).sql
+            each.append(sq.Alias(this=sq.Sub(this=column(f"x{j}"), expression=at), alias=name(f"g{j}")))
+        return sq.Select(expressions=each).from_(inner)
+
+    return relation
+
+
+def powers(rows: Any, origin: Array) -> Power:
+    """Counts, first and second moments of each column, by class."""
+    d = origin.shape[1]
+    sums = []
+    for j in range(d):
+        g = column(f"g{j}")
+        there = case([(sq.Is(this=g.copy(), expression=sq.Null()), integer(0))], column(WEIGHT))
+        weighed = times(column(WEIGHT), g)
+        sums += [total(there), total(weighed), total(times(weighed.copy(), g.copy()))]
+    found = by_class(rows, _gaps(rows, origin), sums)
+    table = found[()] if found else np.zeros((len(rows.classes), 3 * d))
+    count, first, second = np.moveaxis(table.reshape(len(rows.classes), d, 3), 2, 0)
+    return Power(origin, count, first, second)
+
+
+def patterns(rows: Any, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
+    """Whole moments by which columns are missing."""
+    d, k = origin.shape[1], len(rows.classes)
+    absent = [
+        case([(sq.Is(this=column(f"g{j}"), expression=sq.Null()), sq.Literal.string("1"))], sq.Literal.string("0"))
+        for j in range(d)
+    ]
+    pattern = absent[0]
+    for one in absent[1:]:
+        pattern = sq.DPipe(this=pattern, expression=one)
+    pairs = list(combinations_with_replacement(range(d), 2))
+    sums = [total(column(WEIGHT))]
+    sums += [total(times(column(WEIGHT), column(f"g{j}"))) for j in range(d)]
+    sums += [total(times(column(WEIGHT), column(f"g{i}"), column(f"g{j}"))) for i, j in pairs]
+    found = by_class(rows, _gaps(rows, origin), sums, [pattern])
+    if sum("1" in key for (key,) in found) > limit:
+        return None
+    out: dict[tuple[int, ...], Power] = {}
+    for (key,), table in found.items():
+        missing = tuple(j for j, mark in enumerate(key) if mark == "1")
+        has = np.delete(np.arange(d), missing)
+        if not len(has):
+            continue
+        second = np.zeros((k, d, d))
+        i, j = np.array(pairs).T
+        second[:, i, j] = second[:, j, i] = table[:, 1 + d :]
+        whole = second[:, has][:, :, has]
+        out[missing] = Power(origin[:, has], table[:, :1], table[:, 1 : 1 + d][:, has], whole)
+    return out
+
+
+def counted(rows: Any, one: str) -> tuple[Array, Array]:
+    """The values of a column (v,), and their weights by class (k, v)."""
+    relation = rows.relation(lambda say: {"x": say.raw(one)}).subquery("held")
+    group = [column("x"), column(CLASS)]
+    there = sq.Not(this=sq.Is(this=column("x"), expression=sq.Null()))
+    select = sq.Select(expressions=[*group, total(column(WEIGHT))]).from_(relation).where(there)
+    got = rows.source.run(select.group_by(*(g.copy() for g in group)))
+    got = [row for row in got if row[0] == row[0]]  # NaN is missing
+    values = array_of(rows.as_learned(one, [row[0] for row in got]))
+    table = np.zeros((len(rows.classes), len(got)))
+    table[[int(row[1]) for row in got], np.arange(len(got))] = [float(row[2]) for row in got]
+    return values, table
+
+
+def gridded(rows: Any, most: int) -> list[tuple[Array, int, Array]]:
+    """Of each column, a number of each cell of the grid, its shift, and weights by class."""
+    shifts = _grid.shifts(rows, most)
+    found = []
+    for one, shift in zip(rows.columns, shifts, strict=True):
+        relation = rows.relation(lambda say, c=one, s=shift: {"x": _grid.truncated(say, say.read(c), s)})
+        group = [column("x"), column(CLASS)]
+        there = sq.Not(this=sq.Is(this=column("x"), expression=sq.Null()))
+        select = sq.Select(expressions=[*group, total(column(WEIGHT))]).from_(relation.subquery("cells")).where(there)
+        got = rows.source.run(select.group_by(*(g.copy() for g in group)))
+        table = np.zeros((len(rows.classes), len(got)))
+        table[[int(row[1]) for row in got], np.arange(len(got))] = [float(row[2]) for row in got]
+        found.append((np.array([float(row[0]) for row in got]), shift, table))
+    return found
+
+
+def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
+    """Of each column, the weights by class of its cells (k, r): one query for all of them."""
+
+    def entries(say: Writer) -> dict[str, Said]:
+        return {
+            f"x{j}": say.cell(reading, one) for j, (reading, one) in enumerate(zip(readings, rows.columns, strict=True))
+        }
+
+    found = [np.zeros((len(rows.classes), reading.size)) for reading in readings]
+    parts = [_by_cell(j, column(f"x{j}"), column(WEIGHT)) for j in range(len(readings))]
+    if not rows.noted:
+        parts += [_by_cell(-1 - i, integer(0), column(one)) for i, one in enumerate([WEIGHT, *_losses(rows)])]
+        besides = np.zeros((len(rows.classes), 1 + len(_losses(rows))))
+    for j, cell, c, weight in rows.source.run(united(parts, "coded", rows.relation(entries))) if parts else ():
+        if j < 0:
+            besides[int(c), -1 - int(j)] = float(weight)
+        elif cell >= 0:
+            found[int(j)][int(c), int(cell)] += float(weight)
+    if not rows.noted:
+        rows.noted.update(mass=besides[:, 0], totals=besides[0, 1:])
+    return found
+
+
+def _by_cell(j: int, cell: Any, weight: Any) -> Any:
+    """SELECT a number, the cell, the class and the total weight, for each cell and class."""
+    own = [("part", integer(j)), ("cell", cell), (CLASS, column(CLASS)), ("total", total(weight))]
+    select = sq.Select(expressions=[sq.Alias(this=one, alias=name(called)) for called, one in own])
+    keys = [column(CLASS)] if isinstance(cell, sq.Literal) else [cell.copy(), column(CLASS)]
+    return select.from_(sq.Table(this=name("coded"))).group_by(*keys)

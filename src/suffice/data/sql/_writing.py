@@ -1,0 +1,307 @@
+"""Formulas as SQL: steps of one query, in which everything is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlglot import exp as sq
+
+from suffice._arithmetic import Arithmetic
+from suffice._labels import show, show_all
+from suffice._reading import Intervals, Reading
+from suffice._vector import Array
+from suffice.data.sql._dialects import LEAST_EXP, Dialect, dated, in_days
+
+FEW = 4  # values that are found as fast one by one as in a list
+WORDS = {"numbers", "whole numbers"}  # what columns hold of which NaN is missing too
+
+
+class NoColumnError(ValueError):
+    """A formula speaks of a column that the table does not have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """An expression, and the first step in which all that it is made of is known; None is minus infinity."""
+
+    sql: sq.Expression | None
+    step: int
+
+
+def name(text: str) -> sq.Identifier:
+    """A name in quotes, whatever is in it."""
+    if "\0" in text:
+        raise ValueError(f"{show(text)} has a zero byte, which no name in SQL can have")
+    return sq.Identifier(this=text, quoted=True)
+
+
+def column(text: str) -> sq.Expression:
+    """A column by its name."""
+    return sq.Column(this=name(text))
+
+
+def table_of(table: str | Sequence[str]) -> sq.Table:
+    """A table by its name, or by those of its schema and itself."""
+    parts = [table] if isinstance(table, str) else list(table)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part for part in parts):
+        raise ValueError(f"table must be the name of a table, or (schema, name), got {table!r}")
+    return sq.Table(**dict(zip(("this", "db", "catalog"), map(name, reversed(parts)), strict=False)))
+
+
+def case(pairs: Sequence[tuple[sq.Expression, sq.Expression]], default: sq.Expression | None) -> sq.Expression:
+    """CASE WHEN ... THEN ... ELSE ... END."""
+    return sq.Case(ifs=[sq.If(this=when, true=then) for when, then in pairs], default=default)
+
+
+def united(parts: Sequence[sq.Expression], called: str, rows: sq.Expression) -> sq.Expression:
+    """All parts one after the other, WITH the rows that they select from under a name, computed once."""
+    union = parts[0]
+    for one in parts[1:]:
+        union = sq.Union(this=union, expression=one, distinct=False)
+    cte = sq.CTE(this=rows, alias=sq.TableAlias(this=name(called)), materialized=True)
+    union.set("with_", sq.With(expressions=[cte]))
+    return union
+
+
+def integer(value: int) -> sq.Expression:
+    """A whole number."""
+    return sq.Neg(this=sq.Literal.number(-value)) if value < 0 else sq.Literal.number(value)
+
+
+def _inside(x: sq.Expression) -> sq.Expression:
+    """x as a part of a larger expression."""
+    own = x.copy() if x.parent is not None else x
+    return sq.Paren(this=own) if isinstance(own, sq.Binary) else own
+
+
+class Writer(Arithmetic[Said]):
+    """Writes formulas of the columns of a table as the steps of one query.
+
+    Parameters
+    ----------
+    dialect : Dialect
+    names : mapping of key: str
+        What the table calls the columns that formulas speak of.
+    holding : mapping of key: str
+        What these hold, in words; dates are read in days.
+    """
+
+    def __init__(self, dialect: Dialect, names: Mapping[Any, str], holding: Mapping[Any, str]) -> None:
+        self.dialect, self.names, self.holding = dialect, names, holding
+        self.steps: list[dict[str, sq.Expression]] = [{}]
+        self._known: dict[Any, Said] = {}
+
+    # Columns
+
+    def raw(self, key: Any) -> Said:
+        """The entries of a column as they are."""
+        return self._once(("raw", key), lambda: Said(self._column(key), 0))
+
+    def read(self, column: Any) -> Said:
+        return self._once(("number", column), lambda: Said(self._as_number(column), 0))
+
+    def _column(self, key: Any) -> sq.Expression:
+        if key not in self.names:
+            raise NoColumnError(f"there is no column {show(key)}; the columns are {show_all(self.names)}")
+        return column(self.names[key])
+
+    def _as_number(self, key: Any) -> sq.Expression:
+        holds = self.holding.get(key)
+        if holds == "times":
+            raise TypeError(
+                f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
+                "make it a number of days or hours first"
+            )
+        own = self._column(key)
+        if holds == "boolean":  # which PostgreSQL takes for a whole number only
+            own = sq.Cast(this=own, to=sq.DataType.build("int"))
+        return (self.dialect.days if holds == "dates" else self.dialect.double)(own)
+
+    def _once(self, what: Any, make: Any) -> Said:
+        if what not in self._known:
+            self._known[what] = self.keep([make()])[0]
+        return self._known[what]
+
+    # Cells
+
+    def cell(self, reading: Reading, column: Any) -> Said:
+        return self._once((id(reading), column), lambda: self._cell(reading, column))
+
+    def _cell(self, reading: Reading, key: Any) -> Said:
+        if isinstance(reading, Intervals):
+            x = self.read(key)
+            found = _interval(sql_of(x), reading.bounds[1:], 0, self.dialect)
+            return Said(case([(sq.Is(this=sql_of(x), expression=sq.Null()), integer(-1))], found), x.step)
+        return self._choice(reading.values, reading.cell.tolist(), key)
+
+    def _choice(self, values: Array, cells: Sequence[int], key: Any) -> Said:
+        dates, kinds = dated(values), {type(value) for value in values.tolist()}
+        if dates:
+            own: sq.Expression = self.dialect.days(self._column(key))
+        elif kinds <= {str}:
+            own = sq.Cast(this=self._column(key), to=sq.DataType.build("text"))
+        else:
+            own = self.dialect.double(self._column(key)) if float in kinds else self._column(key)
+        at = self._once(("entry", key, dates, str in kinds, float in kinds), lambda: Said(own, 0))
+        each = [self.dialect.number(in_days(v)) if dates else self.dialect.value(v) for v in values]
+        ifs = [sq.If(this=one, true=integer(c)) for one, c in zip(each, cells, strict=True) if c >= 0]
+        return Said(sq.Case(this=sql_of(at), ifs=ifs, default=integer(-1)) if ifs else integer(-1), at.step)
+
+    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> Said:
+        u, v = (self.cell(side, key) for side, key in zip(sides, columns, strict=True))
+        least = [sq.GTE(this=sql_of(one), expression=integer(0)) for one in (u, v)]
+        both = sq.Add(this=sq.Mul(this=sql_of(u), expression=integer(sides[1].size)), expression=sql_of(v))
+        found = case([(sq.And(this=least[0], expression=least[1]), both)], integer(-1))
+        return self.keep([Said(found, max(u.step, v.step))])[0]
+
+    def pick(self, cell: Said, values: Sequence[float] | Array) -> Said:
+        every = [0.0, *np.asarray(values, dtype=float).tolist()]
+        if len(every) > FEW and self.dialect.lists:
+            listed = sq.Array(expressions=[self.dialect.number(value) for value in every])
+            at = sq.Add(this=sql_of(cell), expression=integer(2))
+            return Said(sq.Anonymous(this="LIST_EXTRACT", expressions=[listed, at]), cell.step)
+        return Said(self._pick(sql_of(cell), every, -1), cell.step)
+
+    def _pick(self, cell: sq.Expression, values: Sequence[float], first: int) -> sq.Expression:
+        """The value of each cell from the first on, found by halves."""
+        if len(set(values)) == 1:
+            return self.dialect.number(values[0])
+        half = len(values) // 2
+        low, high = self._pick(cell, values[:half], first), self._pick(cell, values[half:], first + half)
+        return case([(sq.LT(this=cell.copy(), expression=integer(first + half)), low)], high)
+
+    def gap(self, column: Any, there: float, gone: float) -> Said:
+        holds = self.holding.get(column)
+        x = self.read(column) if holds in WORDS else self.raw(column)
+        absent = sq.Is(this=sql_of(x), expression=sq.Null())
+        return Said(case([(absent, self.dialect.number(gone))], self.dialect.number(there)), x.step)
+
+    # Numbers
+
+    def number(self, value: float) -> Said:
+        if value == -np.inf:
+            return Said(None, 0)
+        if not np.isfinite(value):
+            raise ValueError(f"{value} is no number that can be written in SQL")
+        return Said(self.dialect.number(float(value)), 0)
+
+    def or_zero(self, value: Said) -> Said:
+        return Said(sq.Coalesce(this=sql_of(value), expressions=[self.dialect.number(0.0)]), value.step)
+
+    def _binary(self, kind: Any, a: Said, b: Said, **settings: Any) -> Said:
+        step = max(a.step, b.step)
+        if a.sql is None or b.sql is None:
+            return Said(None, step)
+        return Said(kind(this=_inside(a.sql), expression=_inside(b.sql), **settings), step)
+
+    def plus(self, a: Said, b: Said) -> Said:
+        return self._binary(sq.Add, a, b)
+
+    def minus(self, a: Said, b: Said) -> Said:
+        return self._binary(sq.Sub, a, b)
+
+    def times(self, a: Said, b: Said) -> Said:
+        return self._binary(sq.Mul, a, b)
+
+    def over(self, a: Said, b: Said) -> Said:
+        return self._binary(sq.Div, a, b, typed=True)
+
+    def exp(self, a: Said) -> Said:
+        if a.sql is None:
+            return Said(self.dialect.number(0.0), a.step)
+        found: sq.Expression = sq.Exp(this=sql_of(a))
+        if self.dialect.guarded:
+            tiny = sq.LT(this=_inside(sql_of(a)), expression=self.dialect.number(LEAST_EXP))
+            found = case([(tiny, self.dialect.number(0.0))], found)
+        return Said(found, a.step)
+
+    def log(self, a: Said) -> Said:
+        return Said(sq.Ln(this=sql_of(a)), a.step)
+
+    def greatest(self, each: Sequence[Said]) -> Said:
+        known = [one for one in each if one.sql is not None]
+        step = max(one.step for one in known)
+        if len(known) == 1:
+            return Said(sql_of(known[0]), step)
+        return Said(sq.Anonymous(this=self.dialect.greatest, expressions=[sql_of(one) for one in known]), step)
+
+    def choose(self, scores: Sequence[Said], labels: Array) -> Said:
+        own = self.keep(scores)
+        (top,) = self.keep([self.greatest(own)])
+        pairs = [
+            (sq.EQ(this=sql_of(one), expression=sql_of(top)), self.dialect.value(label))
+            for one, label in zip(own, labels, strict=True)
+            if one.sql is not None
+        ]
+        return Said(case(pairs, None), top.step)
+
+    def keep(self, each: Sequence[Said]) -> list[Said]:
+        return [self._kept(one) for one in each]
+
+    def _kept(self, one: Said) -> Said:
+        if one.sql is None or (one.step and isinstance(one.sql, sq.Column)):
+            return one
+        while len(self.steps) <= one.step:
+            self.steps.append({})
+        called = f"v{sum(map(len, self.steps))}"
+        self.steps[one.step][called] = one.sql
+        return Said(column(called), one.step + 1)
+
+    # The query
+
+    def query(self, table: sq.Expression, outputs: Mapping[str, Said]) -> sq.Select:
+        """SELECT the outputs, by name, FROM what the steps make of the table."""
+        last = max((one.step for one in outputs.values()), default=0)
+        final = {called: self._final(one) for called, one in outputs.items()}
+        needed = [_names(final.values())]
+        for own in reversed(self.steps[:last]):
+            passed = needed[-1] - own.keys()
+            needed.append(passed | _names(own[called] for called in needed[-1] & own.keys()))
+        source = table
+        for at, (own, out) in enumerate(zip(self.steps[:last], reversed(needed[:-1]), strict=True)):
+            each = {called: own[called] if called in own else column(called) for called in sorted(out, key=_number)}
+            source = self._select(each, source, fenced=at > 0).subquery("step", copy=False)
+        return self._select(final, source, fenced=False)
+
+    def _select(self, each: Mapping[str, sq.Expression], source: sq.Expression, fenced: bool) -> sq.Select:
+        aliased = [sq.Alias(this=one, alias=name(called)) for called, one in each.items()]
+        found = sq.Select(expressions=aliased).from_(source, copy=False)
+        if fenced and self.dialect.fence is not None:
+            found = found.limit(self.dialect.fence, copy=False) if self.dialect.fence < 0 else found
+            found = found.offset(0, copy=False)
+        return found
+
+    def _final(self, one: Said) -> sq.Expression:
+        return sq.Neg(this=self.dialect.infinity.copy()) if one.sql is None else one.sql
+
+
+def sql_of(one: Said) -> sq.Expression:
+    """The expression, which is not minus infinity, to be put into another one."""
+    if one.sql is None:
+        raise ValueError("minus infinity is no number that can be written in SQL")
+    return one.sql.copy() if one.sql.parent is not None else one.sql
+
+
+def _names(each: Any) -> set[str]:
+    return {found.name for one in each for found in one.find_all(sq.Column)}
+
+
+def _number(called: str) -> int:
+    return int(called[1:])
+
+
+def _interval(x: sq.Expression, bounds: Array, first: int, dialect: Dialect) -> sq.Expression:
+    """The number of the interval that x is in, found by halves: x < bound, or x <= the number before it."""
+    if not len(bounds):
+        return integer(first)
+    half = len(bounds) // 2
+    bound = float(bounds[half])
+    before = float(np.nextafter(bound, -np.inf))
+    shorter = len(repr(before)) < len(repr(bound))
+    compare, at = (sq.LTE, before) if shorter else (sq.LT, bound)
+    low = _interval(x, bounds[:half], first, dialect)
+    high = _interval(x, bounds[half + 1 :], first + half + 1, dialect)
+    return case([(compare(this=x.copy(), expression=dialect.number(at)), low)], high)
