@@ -56,7 +56,7 @@ def fit(
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
     better than chance: with auto by the folds, else by the training rows alone.
     """
-    check_output("--out", out, (table, like), force)
+    seen = check_output("--out", out, (table, like), force)
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
     with noting() as caught:
         if like is not None:
@@ -67,7 +67,7 @@ def fit(
             with working(f"reading {table}"):
                 sheet, target = read_classes(table, target, how, many_classes)
             stored = _fit(sheet, target, model, how, seed, max_time)
-    keep(stored, out)
+    keep(stored, out, seen)
     say(f"model: {out}")
     if any(issubclass(one.category, PoorFitWarning) for one in caught):
         raise typer.Exit(1)
