@@ -4,6 +4,7 @@ A data set is read as a sum, a model is a function of that sum, and learning is 
 be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
 """
 
+from suffice import _starting as _starting  # before all others
 from suffice._contributions import Contributions
 from suffice._model_classifier import ModelClassifier
 from suffice._notice import PoorFitWarning

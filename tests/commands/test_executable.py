@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 import pytest
@@ -84,3 +86,39 @@ def test_bad_input_and_a_reader_that_goes_away(tmp_path):
         started.stdout.close()
         assert b"Traceback" not in started.stderr.read()
     assert started.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what a process has loaded")
+def test_an_interrupt_while_it_is_imported_is_quiet(tmp_path):
+    started = subprocess.Popen([*SUFFICE, "--version"], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE)
+    while "numpy" not in Path(f"/proc/{started.pid}/maps").read_text():  # which takes a part of a second to import
+        time.sleep(0.002)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert said == b""
+    assert started.returncode == 130
+
+
+def test_the_library_leaves_interrupts_alone():
+    code = "import signal, suffice; assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    subprocess.run([sys.executable, "-c", code, "-m", "suffice.not"], env=ENVIRONMENT, check=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize("words", [("predict", "m.suffice", "t.csv"), ("inspect", "m.suffice"), ("--help",)])
+def test_an_output_that_is_full_is_named(tmp_path, words):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    suffice.NaiveBayes().fit(pa.table({"a": [0.0, 1.0, 5.0, 6.0]}), list("uuvv")).save(tmp_path / "m.suffice")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*SUFFICE, *words],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr.splitlines()[-1] == "standard output: No space left on device"
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (1, 2)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow.csv as pcsv
 import pytest
+
+from suffice.commands import change, merge
+from suffice.commands._rows import rows_for
+from suffice.files import digest
 
 from .conftest import shop
 
@@ -67,3 +72,47 @@ def test_a_model_in_its_own_place_and_a_page_are_replaced(model, call):
     for _ in range(2):
         call(*COMPARE, "--report", "page.html")
     assert "cannot be both the --report and the --csv" in call(*COMPARE, "--report", "x", "--csv", "./x", code=2)
+
+
+@pytest.mark.parametrize("command", ["update", "forget", "recalibrate"])
+def test_a_change_by_another_command_in_the_meantime_is_not_lost(files, call, monkeypatch, command):
+    """While a command reads its table, another one changes the model."""
+    call("fit", "both.csv", "--target", "back", "-m", "nb-calibrated", "-o", "m.suffice")
+    changed = []
+
+    def meanwhile(*given, **named):
+        if not changed:
+            changed.append(True)
+            call("update", "m.suffice", "new.csv")
+            changed[0] = (files / "m.suffice").read_bytes()
+        return rows_for(*given, **named)
+
+    monkeypatch.setattr(change, "rows_for", meanwhile)
+    said = call(command, "m.suffice", "a.csv", code=2)
+    assert "another process has changed it in the meantime: do it again" in said
+    assert (files / "m.suffice").read_bytes() == changed[0]
+    call("update", "m.suffice", "b.csv")
+
+
+def test_a_model_that_has_come_in_the_meantime_is_not_replaced(model, call, monkeypatch):
+    call("fit", "b.csv", "--like", "m.suffice", "-o", "n.suffice")
+    both = model.with_name("both.suffice")
+
+    def meanwhile(*given):
+        both.write_text("theirs")
+        return digest(*given)
+
+    monkeypatch.setattr(merge, "digest", meanwhile)
+    assert "another process" in call("merge", "m.suffice", "n.suffice", "-o", "both.suffice", code=2)
+    assert both.read_text() == "theirs"
+
+
+def test_pipes_and_links_as_outputs(model, call):
+    folder = model.parent
+    os.mkfifo(folder / "pipe.csv")
+    call("predict", "m.suffice", "new.csv", "--out", "pipe.csv", "--force", code=2)
+    assert (folder / "pipe.csv").is_fifo()
+    (folder / "link.csv").symlink_to(folder / "real.csv")
+    call("predict", "m.suffice", "new.csv", "--out", "link.csv")
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "real.csv").read_text().startswith("prediction\n")

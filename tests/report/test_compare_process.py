@@ -105,3 +105,42 @@ def test_a_table_grows_on_a_terminal(noisy):
     assert "1/2 folds" in text or "2/2 folds" in text
     assert max(len(line.rstrip()) for line in re.split(r"[\r\n]+", text)) <= 80
     assert "wins with" in text or "No method found anything" in text or "share the lead" in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whatever_ends_it_no_copy_of_the_rows_stays(noisy, tmp_path, number):
+    words = ["--target", "y", "--methods", "LDA,neural network", "--jobs", "1"]
+    variables = environment(TMPDIR=str(tmp_path))
+    with subprocess.Popen(
+        [*COMMAND, str(noisy), *words], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not list(tmp_path.glob("suffice-*/*.npy")):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+    assert not list(tmp_path.glob("suffice-*"))
+
+
+def test_ctrl_c_while_processes_start_is_quiet(noisy, tmp_path):
+    words = ["--target", "y", "--methods", "LDA", "--jobs", "1"]
+    variables = environment(TMPDIR=str(tmp_path))  # where the server of processes has its socket
+    with subprocess.Popen(
+        [*COMMAND, str(noisy), *words],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while not list(tmp_path.glob("pymp-*")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.15)
+        os.killpg(process.pid, signal.SIGINT)
+        said, more = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said + more
+    assert gone(process.pid)

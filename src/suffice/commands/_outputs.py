@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from suffice._replacing import ANY, mark
 from suffice.report.console import check_writable
 from suffice.tables import TableError
 
@@ -13,8 +14,8 @@ PAGES = (".html", ".htm")  # which can be made again, and are replaced
 
 def check_output(
     option: str, out: Path | None, inputs: Iterable[Path | str | None], force: bool, place: Path | None = None
-) -> None:
-    """TableError if a file that is needed would be replaced.
+) -> str | None:
+    """What may be replaced, as `replacing` takes it; TableError if that would be a file that is needed.
 
     Parameters
     ----------
@@ -30,12 +31,14 @@ def check_output(
         The file that the command changes in its place, which it may replace.
     """
     check_writable(out)
-    if out is None or not out.exists() or _same(out, place):
-        return
-    if any(_same(out, one) for one in inputs):
+    if out is None or _same(out, place):
+        return ANY if place is None else mark(place)
+    there = out.exists()
+    if there and any(_same(out, one) for one in inputs):
         raise TableError(f"{out} is read by this command and would be replaced: choose another {option}")
-    if not force and out.suffix.lower() not in PAGES:
+    if there and not force and out.suffix.lower() not in PAGES:
         raise TableError(f"there is a file {out} already: choose another {option}, or say --force to replace it")
+    return ANY if there or force else None
 
 
 def _same(out: Path, other: Path | str | None) -> bool:

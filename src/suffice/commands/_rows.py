@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +22,7 @@ from suffice.tables import (
     counted,
     kind_of,
     labelled,
+    labels_like,
     listed,
     nearest,
     read,
@@ -69,7 +69,7 @@ def rows_for(
     if more:
         notes.append(f"{path}: the model does not know {listed(map(repr, more))}, left out")
     notes += unseen(stored.model, X)
-    y = _like(sheet.table[target], stored.model.classes_, sheet) if labels and target is not None else None
+    y = labels_like(sheet.table[target], stored.model.classes_, path) if labels and target is not None else None
     return Rows(X, y, sheet.table if sheet.found is None else sheet.found, notes)
 
 
@@ -97,28 +97,6 @@ def _check_columns(sheet: Sheet, names: list[str]) -> None:
             f"{sheet.path} has no column {listed(map(repr, lost))}, which the model has learned from.{hint} "
             f"The file has: {listed(known)}"
         )
-
-
-def labels_of(column: pa.ChunkedArray) -> Array:
-    """Labels (n,): whole numbers and truth values as such, all else as text."""
-    if pa.types.is_floating(column.type) and pc.all(pc.equal(pc.floor(column), column)).as_py():
-        column = column.cast(pa.int64())
-    if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    return np.asarray(column.cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str)
-
-
-def _like(column: pa.ChunkedArray, classes: Array, sheet: Sheet) -> Array:
-    """Labels as those of a model are; TableError if they are of another kind."""
-    labels = labels_of(column)
-    if classes.dtype.kind in "UO":
-        return labels.astype(str)
-    if (labels.dtype.kind == "U") or (labels.dtype.kind == "b") != (classes.dtype.kind == "b"):
-        raise TableError(
-            f"{sheet.path}: the labels are as {labels[0]!s}, but the model has learned {listed(classes.tolist(), 5)}: "
-            "write them the same way"
-        )
-    return labels
 
 
 def unseen(model: Any, X: pa.Table) -> list[str]:

@@ -87,9 +87,9 @@ def _columns(model: Any, path: Path) -> dict[str, str]:
     return {str(name): HOLDS.get(holds.get(name, "").split(" like ")[0], NUMBER) for name in names}
 
 
-def keep(stored: Stored, path: Path) -> None:
-    """Write a model, at once or not at all."""
+def keep(stored: Stored, path: Path, seen: str | None) -> None:
+    """Write a model, at once or not at all; not over a file that has come, or changed, since its mark was `seen`."""
     try:
-        save(stored.model, path, notes={KEY: asdict(stored.about)})
+        save(stored.model, path, {KEY: asdict(stored.about)}, seen)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -81,15 +81,17 @@ def command(change: Change) -> Callable[..., None]:
         decimal: options.Decimal = None,
         separator: options.Separator = None,
     ) -> None:
-        check_output("--out", out, (table,), force, place=model)
-        _make(change, model, table, out, target, Reading(tuple(na or ()), decimal, separator))
+        seen = check_output("--out", out, (table,), force, place=model)
+        _make(change, model, table, out, seen, target, Reading(tuple(na or ()), decimal, separator))
 
     run.__name__, run.__doc__ = change.name, change.help
     return run
 
 
-def _make(change: Change, path: Path, table: str, out: Path | None, target: str | None, how: Reading) -> None:
-    """Do something with rows, and write the model."""
+def _make(
+    change: Change, path: Path, table: str, out: Path | None, seen: str | None, target: str | None, how: Reading
+) -> None:
+    """Do something with rows, and write the model, unless another command has done so since its file was `seen`."""
     stored = load(path)
     check_writable(out or path)
     try:
@@ -105,7 +107,7 @@ def _make(change: Change, path: Path, table: str, out: Path | None, target: str 
         method(rows.X, rows.y)
     note_stale(stored.model)  # which takes parameters from the sums, so that they are saved
     about = stored.about.then(f"{change.did} {n} of {Path(table).name}")
-    keep(replace(stored, about=replace(about, target=about.target or target)), out or path)
+    keep(replace(stored, about=replace(about, target=about.target or target)), out or path, seen)
     say(f"{change.did} {n}; {type(stored.model).__name__} of {counted(round(stored.model.class_count_.sum()), 'row')}")
     say(f"model: {out or path}")
 

@@ -62,6 +62,7 @@ def compare(
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; one for each core, up to 4.")] = None,
     page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
     results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
+    many_classes: options.ManyClasses = False,
     force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
@@ -87,7 +88,7 @@ def compare(
     try:
         names = chosen(tuple(methods.split(",")) if methods else None)
         how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
-        read = _sampled(read_table(table, target, how), sample, seed)
+        read = _sampled(read_table(table, target, how, many_classes), sample, seed)
     except TableError as error:
         raise stop(str(error)) from None
     contest = Contest(read, names, folds, seed, max(1.0, max_time - (time.monotonic() - began)))

@@ -17,10 +17,10 @@ from suffice.commands._chance import clear
 from suffice.commands._choose import Choice, choose
 from suffice.commands._models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
 from suffice.commands._outputs import check_output
-from suffice.commands._rows import labels_of, rows_for
+from suffice.commands._rows import rows_for
 from suffice.commands._say import grid, note, noting, say, show, working
 from suffice.commands._store import About, Stored, keep, load
-from suffice.tables import PLURAL, Reading, Sheet, TableError, check_target, classes, counted, labelled, listed, read
+from suffice.tables import PLURAL, Reading, Sheet, TableError, counted, labels_of, listed, read_classes
 
 EXAMPLES = (
     "suffice fit train.csv --target label --out m.suffice",
@@ -41,6 +41,7 @@ def fit(
     ] = None,
     max_time: Annotated[float, typer.Option("--max-time", min=0, help="Seconds that auto may compare for.")] = 60.0,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of trees and of folds.")] = 0,
+    many_classes: options.ManyClasses = False,
     force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
@@ -55,7 +56,7 @@ def fit(
     least log loss is taken. An existing file is kept unless --force is given. The exit code is 1 if the model is no
     better than chance: with auto by the folds, else by the training rows alone.
     """
-    check_output("--out", out, (table, like), force)
+    seen = check_output("--out", out, (table, like), force)
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
     with noting() as caught:
         if like is not None:
@@ -64,22 +65,12 @@ def fit(
             if model != AUTO:
                 kind_named(model)
             with working(f"reading {table}"):
-                sheet, target = _labelled(table, target, how)
+                sheet, target = read_classes(table, target, how, many_classes)
             stored = _fit(sheet, target, model, how, seed, max_time)
-    keep(stored, out)
+    keep(stored, out, seen)
     say(f"model: {out}")
     if any(issubclass(one.category, PoorFitWarning) for one in caught):
         raise typer.Exit(1)
-
-
-def _labelled(path: str, target: str | None, how: Reading) -> tuple[Sheet, str]:
-    if target is not None and target in how.drop:
-        raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
-    sheet = read(path, how)
-    target = check_target(sheet, target)
-    if target in sheet.written:  # labels stay as they are written
-        sheet = read(path, replace(how, categorical=(*how.categorical, target)))
-    return classes(labelled(sheet, target), target), target
 
 
 def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, max_time: float) -> Stored:

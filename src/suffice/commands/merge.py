@@ -36,7 +36,7 @@ def merge(
     """
     if len(models) < 2:
         raise TableError("merge takes two models or more")
-    check_output("--out", out, models, force)
+    seen = check_output("--out", out, models, force)
     paths = list(dict.fromkeys(path.resolve() for path in models))
     if len(paths) < len(models):
         raise TableError("a model is given twice: its rows would count twice")
@@ -49,7 +49,7 @@ def merge(
             both = _merged(both, other, models[0], path)
     note_stale(both.model)  # which takes parameters from the sums, so that they are saved
     history = [f"merged ({'; '.join(one.about.history) or 'saved in Python'})" for one in (first, *others)]
-    keep(replace(both, about=replace(both.about, history=history)), out)
+    keep(replace(both, about=replace(both.about, history=history)), out, seen)
     say(f"{type(both.model).__name__} of {counted(int(both.model.class_count_.sum()), 'row')}")
     say(f"model: {out}")
 

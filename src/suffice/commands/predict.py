@@ -17,6 +17,7 @@ from suffice.commands._outputs import check_output
 from suffice.commands._rows import Rows, rows_for
 from suffice.commands._say import note, note_stale, noting, working
 from suffice.commands._store import load
+from suffice.report.console import naming
 from suffice.tables import Reading, TableError, check_columns, check_suffix, counted, write, write_text
 
 REASONS = 3  # contributions that are shown
@@ -72,9 +73,10 @@ def predict(
         write(out, found)
         note([f"{counted(found.num_rows, 'row')} written to {out}"])
     else:
-        sys.stdout.flush()
-        write_text(found, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        with naming("standard output"):
+            sys.stdout.flush()
+            write_text(found, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
 
 
 def _answers(model: Any, rows: Rows, keep: list[str], proba: bool, explain: bool) -> pa.Table:

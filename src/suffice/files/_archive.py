@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from suffice._replacing import ANY, replacing
 from suffice.files._error import IncompleteError, ModelFileError
 
 DOCUMENT = "model.json"
@@ -22,61 +19,17 @@ MARK = b"suffice model, sha256 "  # of all that stands before it; the digest fol
 DIGEST = 64
 DAY = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows: equal models are equal files
 BLOCK = 1 << 20
-SHOWN = 40  # letters of a name that are part of the hidden one, which may not be too long either
 MEMBERS = 1_000_000
 ROOM, TIMES = 1 << 28, 100  # bytes a file may unpack to: so many, or so many times its own
 TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # and its document
 
 
-def write(path: str | os.PathLike[str], members: Mapping[str, bytes], called: str = "the model") -> None:
-    """Replace a file by an archive of members, at once: whatever happens, there is the old file or the new one."""
-    with replacing(path, called) as file:
+def write(
+    path: str | os.PathLike[str], members: Mapping[str, bytes], called: str = "the model", seen: str | None = ANY
+) -> None:
+    """Replace a file by an archive of members, at once; see `replacing`."""
+    with replacing(path, called, seen) as file:
         _fill(file, members)
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], called: str) -> Iterator[BinaryIO]:
-    """A file that takes the place of another one when all of it is written; messages say that `called` was not."""
-    target = Path(os.path.realpath(path))
-    aside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(8)}.tmp")
-    try:
-        mode = _mode(target)
-        with aside.open("xb+") as file:
-            if mode is not None:
-                aside.chmod(mode)  # before anything is in it
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-        _sync(target.parent)
-    except OSError as error:
-        why = error.strerror or str(error)
-        said = f"{called} was not saved: {why}. What stood there before is as it was"
-        raise type(error)(error.errno, said, os.fspath(path)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
-
-
-def _mode(target: Path) -> int | None:
-    """Who may read and write the file that is to be replaced; None if there is none."""
-    try:
-        found = target.stat().st_mode
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found):
-        raise FileExistsError(errno.EEXIST, "what stands there is no regular file")
-    return stat.S_IMODE(found) & 0o777
-
-
-def _sync(folder: Path) -> None:
-    """Make the name of a new file last, where folders can be opened."""
-    if os.name == "posix":
-        at = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
 
 
 def _fill(file: BinaryIO, members: Mapping[str, bytes]) -> None:

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._notice import Notice, emit
+from suffice._replacing import ANY
 from suffice._version import __version__
 from suffice.files import _archive
 from suffice.files._arrays import to_bytes
@@ -42,7 +43,7 @@ class Loaded(NamedTuple):
     library: str
 
 
-def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> None:
+def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None, seen: str | None = ANY) -> None:
     """Save a fitted estimator of this library, or a pipeline of such, to a file; `load` gives it back to the bit.
 
     The file holds settings, sums, parameters and how learning went, so that a model that was loaded can be merged,
@@ -57,6 +58,8 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> Non
         Where to, say "model.suffice".
     notes : mapping, default=None
         What else is to be known of the model, as JSON can have it; `load_noted` gives it back.
+    seen : str or None, default=ANY
+        The `mark` of the file that may be replaced, None if there is none: another is kept, and an error.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None) -> Non
         "objects": writer.objects,
         "model": root,
     } | ({} if notes is None else {NOTES: dict(notes)})
-    _archive.write(path, to_members(document, writer.arrays))
+    _archive.write(path, to_members(document, writer.arrays), seen=seen)
 
 
 def load(path: Place) -> Any:

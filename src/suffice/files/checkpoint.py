@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from suffice._content import Content
 from suffice._labels import listed
 from suffice._notice import Notice, emit
+from suffice._replacing import replacing
 from suffice._seeds import seeded
 from suffice._version import __version__
 from suffice.data import Data
@@ -127,7 +128,7 @@ class Journal:
         if self.about["settings"] is self.settings and (self.folder / ABOUT).exists():
             return
         self.about["settings"] = self.settings
-        with _archive.replacing(self.folder / ABOUT, "the checkpoint") as file:
+        with replacing(self.folder / ABOUT, "the checkpoint") as file:
             file.write(json.dumps(self.about, indent=1).encode())
 
     def _check(self, rows: dict[str, Any] | None) -> None:

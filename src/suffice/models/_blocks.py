@@ -92,7 +92,19 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
 
-from suffice.data._queries import Queried
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Parts]:
+        blocks = cast(BlockFeatures, features or rows.features)
+        each = {}
+        for name in blocks.at:
+            model = self.parts.get(name)
+            if not isinstance(model, Queryable) or self.encoder.within(name) is not None:
+                raise TypeError(
+                    f"{self.called} cannot be learned in a database: its part {name!r} lacks {Queryable.words}"
+                )
+            each[name] = model.asked(rows.block(name), None if features is None else blocks.part(name))
+        found = blocks.with_parts({name: part for name, (part, _) in each.items()})
+        return features or found, Parts({name: sums for name, (_, sums) in each.items()})
+
     def seen(self, X: Encoded) -> Encoded:
         blocks = cast(BlockFeatures, X.features)
         each = {name: model.seen(block(X, name)) for name, model in self.present(blocks)}

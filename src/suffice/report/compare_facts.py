@@ -147,9 +147,9 @@ def _rows(contest: Contest, target: str | None, size: int | None) -> tuple[set[s
         steps = [f"table = load_{data.source}(as_frame=True)", "X, y = table.data, table.target_names[table.target]"]
         steps.append(f"X = X[{list(data.names)!r}]")
     else:
-        imports = {"from suffice.tables import Reading, in_days, read"}
-        steps = [f"sheet = in_days(read({data.source!r}, {_reading(contest.table.how)}), {target!r})"]
-        steps.append(f"table = sheet.table.to_pandas().dropna(subset=[{target!r}])")
+        imports = {"from suffice.tables import Reading, in_days, read_classes"}
+        reading = f"read_classes({data.source!r}, {target!r}, {_reading(contest.table.how)}, many=True)"
+        steps = [f"sheet, target = {reading}", "table = in_days(sheet, target).table.to_pandas()"]
         steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
         numbers = [name for name, codes in zip(data.names, data.categorical, strict=True) if not codes]
         steps.append(f"X = X.astype(dict.fromkeys({numbers!r}, float))  # truth values too")

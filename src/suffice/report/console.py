@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -21,8 +23,26 @@ def reader_gone() -> typer.Exit:
     return typer.Exit(READER_GONE)
 
 
+@contextlib.contextmanager
+def naming(stream: str) -> Iterator[None]:
+    """OSError with the name of a stream, where it has none of a file: a full disk is one that it is sent to."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise type(error)(error.errno, error.strerror or str(error), stream) from error
+
+
 class Speaker(Console):
     """A console that ends as the commands do when its reader has gone."""
+
+    def print(self, *what: Any, **how: Any) -> None:
+        """Show something."""
+        with naming("standard error" if self.stderr else "standard output"):
+            super().print(*what, **how)
 
     def on_broken_pipe(self) -> None:
         """Nobody reads on."""
@@ -48,7 +68,7 @@ def check_writable(*paths: Path | None) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError:
             raise stop(f"{path} cannot be written: there can be no folder {path.parent}") from None
-        if path.is_dir() or not os.access(path.parent, os.W_OK):
+        if (path.exists() and not path.is_file()) or not os.access(path.parent, os.W_OK):
             raise stop(f"{path} cannot be written: choose another place")
 
 

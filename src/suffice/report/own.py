@@ -10,19 +10,7 @@ import pyarrow as pa
 from sklearn import datasets as bundled
 
 from suffice.report.dataset import Dataset
-from suffice.tables import (
-    Reading,
-    Sheet,
-    TableError,
-    check_columns,
-    check_target,
-    classes,
-    in_days,
-    labelled,
-    listed,
-    read,
-    useful,
-)
+from suffice.tables import Reading, Sheet, TableError, check_columns, in_days, listed, read_classes, useful
 
 EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 
@@ -36,32 +24,31 @@ class Read:
     how: Reading = field(default_factory=Reading)
 
 
-def read_table(path: str, target: str | None, how: Reading | None = None) -> Read:
-    """A file, or a data set that comes with scikit-learn, as features and labels."""
+def read_table(path: str, target: str | None, how: Reading | None = None, many: bool = False) -> Read:
+    """A file, or a data set that comes with scikit-learn, as features and labels; classes may be many."""
     how = how or Reading()
-    if target is not None and target in how.drop:
-        raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
     if path in EMBEDDED and not Path(path).exists():
         if target not in (None, "class"):
             raise TableError(f"the classes of {path} are in its column 'class': leave --target out")
-        sheet, target = _embedded(path, how.drop), "class"
+        sheet, target = _embedded(path, how.drop)
     elif not Path(path).exists():
         raise TableError(f"there is no file {path}; the data sets that need none are {listed(EMBEDDED)}")
     else:
-        sheet = read(path, how)
-    target = check_target(sheet, target)
-    sheet = useful(in_days(classes(labelled(sheet, target), target), target), target)
+        sheet, target = read_classes(path, target, how, many)
+    sheet = useful(in_days(sheet, target), target)
     notes = list(sheet.notes)
     data = _of_some_size(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
     return Read(data, tuple(notes), how)
 
 
-def _embedded(name: str, drop: tuple[str, ...]) -> Sheet:
+def _embedded(name: str, drop: tuple[str, ...]) -> tuple[Sheet, str]:
     got = getattr(bundled, f"load_{name}")()
     columns = {str(feature): got.data[:, j] for j, feature in enumerate(got.feature_names)}
     table = pa.table({**columns, "class": np.asarray(got.target_names)[got.target].astype(str)})
     check_columns(table, drop)
-    return Sheet(name, table.drop_columns(list(drop)))
+    if "class" in drop:
+        raise TableError("'class' is the column of the classes and cannot be dropped")
+    return Sheet(name, table.drop_columns(list(drop))), "class"
 
 
 def _of_some_size(data: Dataset, notes: list[str]) -> Dataset:

@@ -133,12 +133,20 @@ def context() -> Any:
 
 
 def warm_up(preload: Iterable[str]) -> None:
-    """Let the server of processes import these modules while this process does something else."""
+    """Let the server of processes import these modules while this process does something else.
+
+    Neither it nor any process that it starts hears of Ctrl-C: whoever started them ends them.
+    """
     if "forkserver" in multiprocessing.get_all_start_methods():
-        from multiprocessing import forkserver
+        from multiprocessing import forkserver, resource_tracker
 
         context().set_forkserver_preload(list(preload))
-        forkserver.ensure_running()
+        resource_tracker.ensure_running()  # which would let Ctrl-C through again
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started inherits it
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(worker: _Worker) -> None:

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.tables._base import Sheet, TableError, check_columns, counted, listed
+from suffice.tables._base import Reading, Sheet, TableError, check_columns, counted, listed
+from suffice.tables._labels import plain_type, whole_numbers
+from suffice.tables._read import read
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
 MAX_CLASSES = 100
@@ -26,6 +28,25 @@ def check_target(sheet: Sheet, target: str | None) -> str:
     except TableError as error:
         raise TableError("; ".join([str(error), *sheet.notes])) from None
     return target
+
+
+def read_classes(path: str, target: str | None, how: Reading, many: bool = False) -> tuple[Sheet, str]:
+    """The rows of a file that have a label, and the name of the column of labels, which are classes.
+
+    Labels that are neither whole numbers nor truth values stay as they are written. Classes may be `many`: more than
+    100, or one for a few rows each.
+    """
+    if target is not None and target in how.drop:
+        raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
+    sheet = read(path, how)
+    target = check_target(sheet, target)
+    labels = sheet.table[target]
+    if not many and pa.types.is_floating(labels.type):
+        _check_few(target, labels.drop_null(), len(labels) / 4)
+    if target in sheet.written or not plain_type(labels):
+        text = read(path, replace(how, categorical=(*how.categorical, target)))
+        sheet = sheet if target not in sheet.written and whole_numbers(text.table[target]) else text
+    return classes(labelled(sheet, target), target, many), target
 
 
 def labelled(sheet: Sheet, target: str) -> Sheet:
@@ -47,18 +68,25 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
     return replace(sheet, table=table, notes=tuple(notes))
 
 
-def classes(sheet: Sheet, target: str) -> Sheet:
-    """The same rows, if their labels are at least two classes and no quantity."""
+def classes(sheet: Sheet, target: str, many: bool = False) -> Sheet:
+    """The same rows, if their labels are at least two classes, and no more than 100 unless they may be many."""
     labels = sheet.table[target]
-    kinds, rows = len(labels.unique()), len(labels)
-    if kinds == 1:
+    if len(labels.unique()) == 1:
         raise TableError(f"{target!r} has one value only, {labels[0].as_py()!r}: there is nothing to tell apart")
-    if kinds > MAX_CLASSES or (pa.types.is_floating(labels.type) and kinds > rows / 4):
+    if not many:
+        _check_few(target, labels, MAX_CLASSES)
+    return sheet
+
+
+def _check_few(target: str, labels: pa.ChunkedArray, most: float) -> None:
+    """TableError if labels have more different values than that."""
+    kinds, rows = len(labels.unique()), len(labels)
+    if kinds > most:
         raise TableError(
             f"{target!r} has {kinds:,} different values in {rows:,} rows: that is a quantity or a name, not a "
-            "class. Choose another --target, or make classes of it (for example above and below its median)"
+            "class. Choose another --target, or make classes of it (for example above and below its median); if "
+            "these are the classes, say --many-classes"
         )
-    return sheet
 
 
 def in_days(sheet: Sheet, target: str | None = None) -> Sheet:

@@ -164,10 +164,22 @@ def _is_no_number(column: pa.ChunkedArray) -> np.ndarray:
     return np.asarray(pc.fill_null(pc.invert(number), False).to_numpy(zero_copy_only=False), dtype=bool)
 
 
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text; of dates and times without what is zero at their end.
+
+    >>> as_text(pa.chunked_array([[0, 43_200_000_000]], pa.timestamp("us"))).to_pylist()
+    ['1970-01-01', '1970-01-01 12:00:00']
+    """
+    text = column.cast(pa.string())
+    if kind_of(column) in (MOMENT, TIME):
+        text = pc.replace_substring_regex(text, r"[.]0+$", "")
+    return pc.replace_substring_regex(text, r" 00:00:00$", "") if kind_of(column) == MOMENT else text
+
+
 def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> pa.ChunkedArray:
     """A column as what it was learned as; TableError, with its place, for a value that is none."""
     try:
-        return column.cast(TYPES[kind], safe=False)
+        return as_text(column) if kind == TEXT else column.cast(TYPES[kind], safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         if kind_of(column) != TEXT:
             holds = f"{name!r} holds {column.type} values, but is to be read as {PLURAL[kind]}"

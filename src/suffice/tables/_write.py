@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +12,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 
+from suffice._replacing import replacing
 from suffice.tables._base import TableError
 
 BATCH = 1 << 16  # rows that are written at a time
@@ -49,20 +47,5 @@ def check_suffix(path: Path) -> None:
 def write(path: Path, table: pa.Table) -> None:
     """Write a table as what the end of the file's name says: CSV, TSV, Parquet or Arrow."""
     check_suffix(path)
-    with replacing(path) as file:
+    with replacing(path, "the table") as file:
         WRITERS[path.suffix.lower()](table, file)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of another once it is whole: a reader never meets half of it."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with aside.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from suffice._replacing import replacing
 from suffice.report.page._html import Html, join, slug, tag
 
 
@@ -129,13 +128,6 @@ def write(path: Path | str, html: str) -> Path:
     """Write a page at once or not at all: a reader never meets half of it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(html)
-        Path(name).chmod(0o644)  # a temporary file is for its owner only
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(path, "the page") as file:
+        file.write(html.encode())
     return path

@@ -1,0 +1,92 @@
+"""Labels are what `fit` has read them as, in every command and in files of every kind."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+import pytest
+
+from suffice import GaussianNB, load
+from tests.commands.conftest import shop
+
+WAYS = {
+    "dates": ("2020-01-01", "2021-01-01"),
+    "times": ("12:00:00", "13:30:00"),
+    "moments": ("2020-01-01 12:00", "2020-01-02 13:00"),
+    "decimal commas": ("0,5", "1,5"),
+    "whole numbers with commas": ("1,0", "2,0"),
+    "fractions": ("0.50", "1.50"),
+    "dates with points": ("31.12.2020", "01.01.2021"),
+    "beyond 64 bits": ("9223372036854775808", "9223372036854775809"),
+    "text": ("a", "b"),
+}
+
+
+def labelled(first, second, n=120, seed=0):
+    table = shop(n, seed)
+    return table.set_column(
+        3, "back", pa.array([first if one == "no" else second for one in table["back"].to_pylist()])
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_labels_are_read_alike_by_every_command(tmp_path, call, way):
+    first, second = WAYS[way]
+    pcsv.write_csv(labelled(first, second), tmp_path / "a.csv")
+    pcsv.write_csv(labelled(first, first, 20, 1), tmp_path / "one.csv")  # a single class may look otherwise
+    call("fit", "a.csv", "--target", "back", "-m", "nb", "-o", "m.suffice")
+    assert load(tmp_path / "m.suffice").classes_.tolist() == sorted([first, second])
+    assert "never learned" not in call("evaluate", "m.suffice", "a.csv")
+    call("predict", "m.suffice", "a.csv", "-o", "p.csv")
+    said = pcsv.read_csv(tmp_path / "p.csv", convert_options=pcsv.ConvertOptions(column_types={"prediction": "string"}))
+    assert set(said["prediction"].to_pylist()) == {first, second}
+    before = load(tmp_path / "m.suffice").class_count_
+    call("update", "m.suffice", "one.csv")
+    assert load(tmp_path / "m.suffice").class_count_.sum() == 140
+    call("forget", "m.suffice", "one.csv")
+    np.testing.assert_array_equal(load(tmp_path / "m.suffice").class_count_, before)
+
+
+def test_dates_of_parquet_are_those_of_text(tmp_path, call):
+    days = datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)
+    table = labelled(*days)
+    pq.write_table(table, tmp_path / "a.parquet")
+    pcsv.write_csv(table, tmp_path / "a.csv")
+    for source in ("a.parquet", "a.csv"):
+        call("fit", source, "--target", "back", "-m", "nb", "-o", "m.suffice", "--force")
+        assert load(tmp_path / "m.suffice").classes_.tolist() == ["2020-01-01", "2021-01-01"]
+        for other in ("a.parquet", "a.csv"):
+            assert "never learned" not in call("evaluate", "m.suffice", other)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", float])
+def test_classes_of_python_that_are_dates_or_numbers_are_matched(tmp_path, call, kind):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    frame = pd.DataFrame(rng.normal(size=(80, 2)) + y[:, None], columns=["u", "v"])
+    labels = np.array([1.0, 2.0])[y] if kind is float else y.astype(kind)
+    GaussianNB().fit(frame, labels).save(tmp_path / "m.suffice")
+    frame.assign(back=labels).to_csv(tmp_path / "a.csv", index=False)
+    assert "never learned" not in call("evaluate", "m.suffice", "a.csv", "--target", "back")
+
+
+def test_the_label_that_is_of_another_kind_is_named(tmp_path, call):
+    pcsv.write_csv(labelled(1, 2), tmp_path / "a.csv")
+    call("fit", "a.csv", "--target", "back", "-m", "nb", "-o", "m.suffice")
+    table = labelled("1", "2", 20)
+    table = table.set_column(3, "back", pa.array([*table["back"].to_pylist()[:-1], "x"]))
+    pcsv.write_csv(table, tmp_path / "x.csv")
+    assert "the label 'x' is not a whole number, but the model has learned 1, 2" in call(
+        "update", "m.suffice", "x.csv", code=2
+    )
+
+
+def test_more_than_a_hundred_classes_are_learned_if_told(tmp_path, call):
+    rng = np.random.default_rng(0)
+    y = np.arange(360) % 120
+    pcsv.write_csv(pa.table({"u": rng.normal(size=360) + 5.0 * y, "y": y}), tmp_path / "a.csv")
+    assert "say --many-classes" in call("fit", "a.csv", "--target", "y", "-m", "nb", "-o", "m.suffice", code=2)
+    assert "120 classes" in call("fit", "a.csv", "--target", "y", "-m", "nb", "-o", "m.suffice", "--many-classes")
