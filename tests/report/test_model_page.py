@@ -27,7 +27,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice.report import explain, model_page
+from suffice.report import explain, subject
 from tests.report import model_samples as samples
 from tests.toy import Unit
 
@@ -145,7 +145,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     rng = np.random.default_rng(0)
     wide = QuadraticDiscriminantAnalysis().fit(rng.normal(size=(100, 31)), np.arange(100) % 2)
     assert "whole covariances of 31 columns are more than a page evaluates, which is 30" in explain(wide)
-    monkeypatch.setattr(model_page, "NUMBERS", 100)
+    monkeypatch.setattr(subject, "NUMBERS", 100)
     words = MultinomialNB().fit(rng.poisson(0.1, size=(20, 60)), np.arange(20) % 2)
     assert "60 columns and 2 classes make at least 120 numbers, and a page holds at most 100" in explain(words)
     tables = AdditiveTables(pairs=0).fit(X, y)
