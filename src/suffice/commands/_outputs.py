@@ -29,6 +29,8 @@ def check_output(
     place : Path, default=None
         The file that the command changes in its place, which it may replace.
     """
+    if out is not None and str(out) == "-":
+        raise TableError(f"{option} is the name of a file, and not '-': nothing is written to standard output")
     check_writable(out)
     if out is None or not out.exists() or _same(out, place):
         return

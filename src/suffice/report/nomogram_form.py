@@ -125,6 +125,6 @@ def _why(classes: Sequence[str]) -> Html:
     ]
     pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
     note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
-    none = "Every class is ruled out by some column: all are given the same probability."
+    none = "Every class is ruled out by some column, so that the probabilities mean little."
     ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
     return tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")

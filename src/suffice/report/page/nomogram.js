@@ -11,6 +11,7 @@
   const IMPOSSIBLE = -1e6; // a term below this rules its class out, and is no part of means over classes
   const SHOWN = 12; // terms of the waterfall
   const POINTS = 81; // of the line above a slider
+  const LONG = 10; // characters for which a box is wide enough
   const CUT = 4; // log-odds at which that line is cut off
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -267,15 +268,17 @@
   let wanted = 0;
   const status = one(".nomogram [role=status]");
   const show = () => {
-    const { scores, parts } = evaluate(row);
-    const p = softmax(scores);
+    const { scores: sums, parts } = evaluate(row);
+    const most = Math.max(...sums);
+    const scores = sums.map((sum) => (Number.isFinite(most) ? sum - most : 0));
+    const p = softmax(sums);
     const top = showClasses(p);
     const c = picker.value === "" ? top : Number(picker.value);
     const others = possible(scores, c);
     const name = model.classes[c];
     one(".of-class").textContent =
       k === 2 ? `the log-odds of ${name} against ${model.classes[1 - c]}` : `log p(${name}) less the mean of the others`;
-    one("#ruled-out").hidden = scores.some((score) => score > IMPOSSIBLE);
+    one("#ruled-out").hidden = most > IMPOSSIBLE;
     showWaterfall(parts, c, others, scores);
     for (const control of controls) {
       const i = Number(control.dataset.column);
@@ -324,6 +327,9 @@
       slider.setAttribute("aria-valuetext", said(i));
       if (typed(i, box.value) !== x) {
         box.value = model.columns[i].dates ? day(x) : x;
+      }
+      if (box.value.length > LONG) {
+        control.classList.add("long");
       }
     } else {
       box.value = "";
