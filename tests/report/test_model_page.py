@@ -136,7 +136,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     X, y = load_iris(return_X_y=True)
     html = explain(TabularClassifier(random_state=0).fit(X, y), X=X)
     assert "There are no sliders here: its part" in html
-    assert "what columns add to its log-odds" in html
+    assert "what columns add to log p of it less the mean of the others" in html
     assert html.count('class="points"') == 4 * 3  # columns and classes
     html = explain(MinimaxProbabilityMachine().fit(X, y), X=X)
     assert "There are no sliders here: what several contests of two classes say together is no sum of terms" in html

@@ -26,6 +26,7 @@ SKEWED = 20.0  # times the half width of the middle half, from which even steps 
 HALVES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99))  # what counts as the middle, for want of a narrower one
 FINE = 10_000.0  # to which share of that half width a start is told
 NEAR = (0.05, 0.25, 0.5)  # shares of the rows within which steps about an end are even
+PARTS = (1 / 24, 1 / 1440, 1 / 86400)  # of a day
 UNITS = {DURATIONS: "days", CLOCK: "hours", "times": "days, or hours of the day"}
 
 
@@ -95,11 +96,12 @@ def _control(key: Any, optional: bool, readings: list[Reading | None], known: Su
         at = _most_frequent(list(values), known)
         return Control(key, named(key), optional, at, tuple(map(named, values)), kept)
     bounds = [reading.bounds[1:] for reading in readings if isinstance(reading, Intervals)]
-    span = _span(known, np.concatenate([*bounds, np.zeros(0)]))
+    span = _span(known, np.concatenate([*bounds, np.zeros(0)]))._replace(clock=holds == DATES)
     step = span.step
     low, high = _rounded(step * floor(span.low / step), step), _rounded(-step * floor(-span.high / step), step)
     start = _rounded(span.middle, span.fine if span.counted else step)
     stops = _stops(span, start) if span.skewed else ()
+    low, high = (stops[0], stops[-1]) if stops else (low, high)
     return Control(key, named(key), optional, start, (), None, low, high, step, stops, holds)
 
 
@@ -119,6 +121,7 @@ class Span(NamedTuple):
     reach: float  # how far that is
     counted: bool  # whether the numbers are those of rows
     whole: bool  # and all of them whole
+    clock: bool = False  # whether they are days, which hours and minutes are parts of
 
     @property
     def skewed(self) -> bool:
@@ -140,22 +143,20 @@ class Span(NamedTuple):
         return self.unit(self.half / FINE) if self.half else self.step
 
     def unit(self, size: float) -> float:
-        """A power of ten up to a size; of whole numbers at least 1."""
-        return max(1.0, _power(size)) if self.whole else _power(size)
-
-
-def _power(size: float) -> float:
-    """The power of ten up to a size."""
-    return float(10.0 ** floor(log10(size)))
+        """A power of ten up to a size; of whole numbers at least 1, of dates an hour, a minute or a second."""
+        power = float(10.0 ** floor(log10(size)))
+        if self.clock and size < 1:
+            power = next((part for part in PARTS if part <= size), PARTS[-1])
+        return max(1.0, power) if self.whole else power
 
 
 def _rounded(value: float, unit: float) -> float:
-    """A number to a power of ten, without digits beyond it.
+    """A multiple of a unit, without digits that are due to rounding.
 
     >>> _rounded(20611.4, 100.0), _rounded(0.30000000000000004, 0.1)
     (20600.0, 0.3)
     """
-    return round(round(value / unit) * unit, max(0, -floor(log10(unit) + 1e-9)))
+    return float(f"{round(value / unit) * unit:.15g}")
 
 
 def _stops(span: Span, start: float) -> tuple[float, ...]:

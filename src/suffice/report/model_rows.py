@@ -15,7 +15,7 @@ from suffice.encoders.columns import DATES, Column
 from suffice.report import page
 from suffice.report.controls import UNITS, called, named
 from suffice.report.page import Html, Value
-from suffice.report.page._shapes import COLOURS, Cloud, clouds, diverging_bars, heat_map, signed
+from suffice.report.page._shapes import COLOURS, Axis, Cloud, clouds, diverging_bars, heat_map, signed
 from suffice.report.subject import Rows
 
 SHOWN = 20  # rows whose answers are shown
@@ -80,7 +80,7 @@ def _along(found: Contributions, at: int, column: Column, which: Sequence[int]) 
         drawn = [Cloud(i % COLOURS, list(zip(x[some], added[some, i], strict=True))) for i in range(added.shape[1])]
         unit = f"in {UNITS[kind]}" if (kind := column.kind()[1]) in UNITS else ""
         lack = f"{gone:,} of {len(x):,} rows have no value and no point" if gone else ""
-        return clouds(name, "; ".join(filter(None, [unit, lack])), drawn, kind == DATES)
+        return clouds(name, "; ".join(filter(None, [unit, lack])), drawn, Axis(kind == DATES))
     values = [GONE if missing(value) else named(value) for value in column.categories()[: len(added)]]
     kinds, codes, count = np.unique(values, return_inverse=True, return_counts=True)
     most = np.sort(np.argsort(-count, kind="stable")[:ROWS])

@@ -17,7 +17,7 @@ from suffice.models._overview import Overview
 from suffice.report import page
 from suffice.report.controls import Control, called, named
 from suffice.report.page import Html
-from suffice.report.page._shapes import COLOURS, Line, curves, diverging_bars, heat_map, signed
+from suffice.report.page._shapes import COLOURS, Axis, Line, curves, diverging_bars, heat_map, signed
 
 POINTS = 61  # of a smooth curve
 CLASSES = COLOURS  # whose curves are drawn
@@ -120,7 +120,8 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
     smooth = not edges
     cuts = np.unique(np.concatenate([*edges, np.zeros(0)]))
     inside = cuts[(cuts > control.low) & (cuts < control.high)]
-    at = np.linspace(control.low, control.high, POINTS) if smooth else np.append(control.low, inside)
+    even = np.linspace(control.low, control.high, POINTS)
+    at = (np.array(control.stops) if control.stops else even) if smooth else np.append(control.low, inside)
     added = _added(terms, at)
     ends = np.append(at[1:], control.high)
     lines = []
@@ -135,7 +136,7 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
             )
         )
     note = "; ".join(filter(None, [f"in {control.unit}" if control.unit else "", _absent(drawing, terms)]))
-    return curves(control.name, note, lines, filled=len(drawing.classes) == 2, dates=control.dates)
+    return curves(control.name, note, lines, filled=len(drawing.classes) == 2, axis=Axis(control.dates, control.stops))
 
 
 def _bars(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:

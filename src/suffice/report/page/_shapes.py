@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil, isfinite
 from typing import NamedTuple
+
+import numpy as np
 
 from suffice.report.page._html import Html, join, number, tag
 from suffice.report.page._scale import Scale, calendar, day, label, labels, scale
@@ -40,23 +42,48 @@ class Cloud(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def clouds(title: str, note: str, drawn: Sequence[Cloud], dates: bool = False) -> Html:
-    """Points over a column of numbers, or of dates in days, on an axis that holds zero."""
+class Axis(NamedTuple):
+    """How a column is laid out from left to right: evenly, by calendar, or with a place for each of some numbers."""
+
+    dates: bool = False
+    stops: Sequence[float] = ()
+
+    def place(self, x: float) -> float:
+        """Where a number is drawn on the scale."""
+        return float(np.interp(x, self.stops, np.arange(len(self.stops)))) if self.stops else x
+
+    def scale(self, values: Iterable[float]) -> tuple[Scale, list[str]]:
+        """The scale that holds places, and the names of its ticks."""
+        x = scale(values, LEFT, WIDTH - RIGHT, snug=True)
+        if self.dates:
+            x = x._replace(ticks=calendar(x.low, x.high))
+            return x, [day(tick) for tick in x.ticks]
+        if self.stops:
+            places = [round(share * (len(self.stops) - 1)) for share in (0.05, 0.35, 0.65, 0.95)]
+            return x._replace(ticks=tuple(map(float, places))), labels([self.stops[at] for at in places])
+        return x, labels(x.ticks)
+
+
+EVEN = Axis()
+
+
+def clouds(title: str, note: str, drawn: Sequence[Cloud], axis: Axis = EVEN) -> Html:
+    """Points over a column of numbers, on an axis that holds zero."""
     points = [(x, y) for cloud in drawn for x, y in cloud.points if isfinite(x) and isfinite(y)]
     if not points:
         return Html()
-    x = _across([at for at, _ in points], dates)
+    x, names = axis.scale(axis.place(at) for at, _ in points)
     y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
     marks = []
     for cloud in drawn:
         path = "".join(f"M{_at(x(a))} {_at(y(b))}h0" for a, b in cloud.points if isfinite(a) and isfinite(b))
         marks.append(tag("g", tag("path", d=path, class_="points"), class_=f"series s{cloud.colour % COLOURS}"))
     told = f"{title}: what it adds, row by row"
-    picture = tag("svg", *_frame(x, y, dates), *marks, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    picture = tag("svg", *_frame(x, y, names), *marks, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 
-def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, dates: bool = False) -> Html:
+def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, axis: Axis = EVEN) -> Html:
     """Curves over a column of numbers, on an axis that holds zero.
 
     Parameters
@@ -67,17 +94,17 @@ def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, d
         Drawn in their order.
     filled : bool, default=False
         Whether the area down to zero is tinted.
-    dates : bool, default=False
-        Whether the numbers of the column are days since 1970.
+    axis : Axis
+        How the column is laid out.
     """
     points = [(x, y) for line in lines for x, y in line.points if isfinite(x) and isfinite(y)]
     if not points:
         return Html()
-    x = _across([at for at, _ in points], dates)
+    x, names = axis.scale(axis.place(at) for at, _ in points)
     y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
-    drawn = [_line(line, x, y, filled) for line in lines if line.points]
+    drawn = [_line(_placed(line, axis), x, y, filled) for line in lines if line.points]
     told = f"{title}: {note}" if note else title
-    picture = tag("svg", *_frame(x, y, dates), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    picture = tag("svg", *_frame(x, y, names), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 
@@ -85,14 +112,8 @@ def _caption(title: str, note: str) -> Html:
     return tag("figcaption", breakable(title), " ", tag("span", note, class_="quiet") if note else None)
 
 
-def _across(values: Sequence[float], dates: bool) -> Scale:
-    x = scale(values, LEFT, WIDTH - RIGHT, snug=True)
-    return x._replace(ticks=calendar(x.low, x.high)) if dates else x
-
-
-def _frame(x: Scale, y: Scale, dates: bool) -> list[Html]:
+def _frame(x: Scale, y: Scale, names: Sequence[str]) -> list[Html]:
     lines = "".join(f"M{_at(x.start)} {_at(y(tick))}H{_at(x.end)}" for tick in y.ticks)
-    names = [day(tick) for tick in x.ticks] if dates else labels(x.ticks)
     every = max(1, ceil(sum(map(len, names)) / ROOM))  # long numbers stand at some of the ticks
     told = list(zip(x.ticks, names, strict=True))[::every]
     below = [tag("text", name, x=_at(x(tick)), y=_at(y.start + 16)) for tick, name in told]
@@ -103,6 +124,10 @@ def _frame(x: Scale, y: Scale, dates: bool) -> list[Html]:
         tag("g", *below, class_="x"),
         tag("g", *beside, class_="y"),
     ]
+
+
+def _placed(line: Line, axis: Axis) -> Line:
+    return line._replace(points=[(axis.place(x), y) for x, y in line.points])
 
 
 def _line(line: Line, x: Scale, y: Scale, filled: bool) -> Html:

@@ -120,13 +120,23 @@
   const of = (i) => model.terms.filter((term) => term.columns.includes(i));
   const termsOf = model.columns.map((_, i) => of(i));
   const day = (x) => {
-    const moment = new Date(x * 86400000);
+    const moment = new Date(Math.round(x * 86400000));
     const text = Number.isNaN(moment.getTime()) ? "" : moment.toISOString();
     return text.replace(/(T00:00)?(:00)?(\.000)?Z$/, "").replace("T", " ");
   };
   const days = (text) => {
     const parts = /^\s*([+-]?\d{4,6}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?\s*$/.exec(text);
     return parts ? Date.parse(`${parts[1]}T${parts[2] ?? "00:00"}Z`) / 86400000 : NaN;
+  };
+  const wide = controls.map((control) => {
+    const { min, max } = one("input[type=range]", control) ?? {};
+    const stops = model.columns[Number(control.dataset.column)].stops ?? [Number(min), Number(max)];
+    return [Number(control.dataset.column), stops[stops.length - 1] - stops[0]];
+  });
+  const widths = Object.fromEntries(wide);
+  const short = (i, x) => {
+    const digits = [6, 8, 10, 12, 14].find((n) => Math.abs(Number(x.toPrecision(n)) - x) <= widths[i] / 1000) ?? 17;
+    return String(Number(x.toPrecision(digits)));
   };
   const said = (i) => {
     const x = row[i];
@@ -137,7 +147,7 @@
       return x === UNKNOWN ? "another value" : model.columns[i].options[x];
     }
     const { dates, unit } = model.columns[i];
-    return dates ? day(x) : String(Number(x.toPrecision(6))) + (unit ? ` ${unit}` : "");
+    return dates ? day(x) : short(i, x) + (unit ? ` ${unit}` : "");
   };
 
   // Showing it
