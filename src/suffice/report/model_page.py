@@ -88,7 +88,7 @@ def model_page(of: Subject) -> str:
     ]
     shown = [section for section in sections if section.body]
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # which fits a narrow screen
-    assets = ("nomogram.js", "nomogram.css")
+    assets = ("nomogram_model.js", "nomogram.js", "nomogram.css")
     return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, assets)
 
 

@@ -45,7 +45,8 @@ def _column(control: Control) -> Plain:
     if not control.numeric:
         return {**found, "options": list(control.options)}
     more: Plain = {"unit": control.unit} if control.unit else {}
-    return {**found, **more, "dates": control.dates, **({"stops": list(control.stops)} if control.stops else {})}
+    more |= {"stops": list(control.stops)} if control.stops else {}
+    return {**found, **more, "dates": control.dates, "width": control.high - control.low}
 
 
 def _numbers(values: Any) -> Any:
