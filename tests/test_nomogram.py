@@ -1,7 +1,10 @@
 """Nomograms: every classifier that has one adds up to its own probabilities."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
@@ -12,8 +15,10 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    MinimaxProbabilityMachine,
     ModelClassifier,
     NaiveBayes,
+    QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
 from suffice._posterior import log_posterior
@@ -108,3 +113,44 @@ def test_models_without_a_nomogram_say_why():
     with pytest.raises(AttributeError) as refused:
         model.nomogram  # noqa: B018
     assert "Unit has no nomogram: its model would have to be `Drawn`" in str(refused.value.__cause__)
+
+
+def clocked(n=300, seed=0):
+    """Moments, days, durations and times of day, all of which say something; and what they say."""
+    rng = np.random.default_rng(seed)
+    hours = rng.integers(0, 9000, (n, 3))
+    X = pd.DataFrame(
+        {
+            "moment": pd.Timestamp("2024-01-01") + pd.to_timedelta(hours[:, 0], unit="h"),
+            "span": pd.to_timedelta(hours[:, 1], unit="h"),
+            "day": [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(h) // 24) for h in hours[:, 2]],
+            "clock": [datetime.time(int(h) % 24, int(h) % 60) for h in hours[:, 0]],
+        }
+    )
+    return X, hours.sum(axis=1) + rng.normal(scale=1000, size=n) > 13000
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_dates_and_durations_are_read_as_in_the_rows(library):
+    X, y = clocked()
+    model = NaiveBayes().fit(X, y)
+    rows = pl.from_pandas(X) if library is pl.DataFrame else X
+    asked = model.predict_log_proba(rows)
+    for entries in (
+        {name: rows[name].to_numpy() for name in rows.columns},
+        {name: rows[name] for name in rows.columns},
+    ):
+        assert_allclose(log_posterior(model.nomogram().scores(entries)), asked, atol=1e-12)
+    assert len(np.unique(np.round(asked, 6), axis=0)) > 100
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, MinimaxProbabilityMachine])
+def test_no_score_is_given_where_a_column_that_is_needed_is_missing(kind):
+    X, y = load_breast_cancer(return_X_y=True)
+    found = kind().fit(X[:, :4], y).nomogram()
+    holes = X[:5, :4].copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"row 3 has no number in column 1.*ask predict_proba"):
+        found.scores(columns(holes))
+    with pytest.raises(ValueError, match=r"there are none of \[2, 3\]"):
+        found.scores(columns(holes[:, :2]))

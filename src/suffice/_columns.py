@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 TITLES = ("column", "holds", "read as", "what became of it")
+LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 LONG = 60  # rows of a table that is shown
 
 
@@ -30,6 +31,11 @@ class ColumnNote(NamedTuple):
     kind: str
     note: str
 
+    @property
+    def silent(self) -> bool:
+        """Whether it takes no part in the answers."""
+        return self.note.startswith(LEFT_OUT)
+
 
 class Read(Protocol):
     """What a column was read as."""
@@ -47,7 +53,7 @@ class Read(Protocol):
 def noted(role: Read, said: str) -> ColumnNote:
     """What became of a column, of which its model has said something."""
     if role.kind == "drop":
-        return ColumnNote(role.name, role.holds, role.kind, "left out, as `columns` says")
+        return ColumnNote(role.name, role.holds, role.kind, f"{LEFT_OUT}, as `columns` says")
     return ColumnNote(role.name, role.holds, role.kind, f"{said}; as `columns` says" if role.given else said)
 
 

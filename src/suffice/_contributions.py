@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,10 @@ class Contributions:
         if not len(found):
             raise ValueError(f"there is no class {y!r}: the classes are {self.classes.tolist()}")
         return int(found[0])
+
+    def called(self, names: Mapping[Any, Any]) -> Contributions:
+        """The same with other names of some columns."""
+        return replace(self, names=[names.get(name, name) for name in self.names])
 
     def __len__(self) -> int:
         return len(self.terms)

@@ -69,7 +69,7 @@ class Explaining(Predicting):
         self._check_size(_num_samples(X))
         model, theta = fit.model.as_one(fit.parameters)
         if not isinstance(model, Explained):
-            raise ValueError(f"{type(self).__name__}: {NO_SUM}")
+            raise UndrawableError(f"{type(self).__name__}: {NO_SUM}")
         rows = self._features(by_rows(X), reset=False)
         return Contributions.of(model.terms(rows, theta), self.classes_)
 

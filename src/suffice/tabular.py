@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from suffice._check import COUNT, check
-from suffice._columns import ColumnNote, Columns
+from suffice._columns import LEFT_OUT, ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
 from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
@@ -36,7 +36,6 @@ TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node ta
 WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
-LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 MAY_CHANGE = ("it has one value only", "it has no values")  # and how it ends where further rows might
 
 

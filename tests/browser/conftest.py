@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 collect_ignore = (
-    [] if find_spec("selenium") else ["test_page.py", "test_compare_page.py", "test_model_page.py", "view.py"]
+    []
+    if find_spec("selenium")
+    else ["test_page.py", "test_compare_page.py", "test_model_page.py", "test_controls.py", "view.py"]
 )
 
 

@@ -23,7 +23,7 @@ PHONE = 390
 PAGES = ("additive", "mixed", "linear", "quadratic", "odd tables")
 SET = """
 const [i, kind, text] = arguments, control = document.querySelector(`[data-column="${i}"]`);
-const target = control.querySelector(kind === "option" ? "select" : "input[type=number]");
+const target = control.querySelector(kind === "option" ? "select" : ".box");
 target.value = text;
 target.dispatchEvent(new Event(kind === "option" ? "change" : "input", {bubbles: true}));
 """
@@ -63,11 +63,15 @@ def told(page):
     return np.array(list(map(float, page.execute_script(TOLD))))
 
 
+def typed(column, x):
+    return str(np.datetime64(0, "s") + np.timedelta64(round(86400 * x), "s")) if column["dates"] else repr(float(x))
+
+
 def set_row(page, columns, row):
     for i, column in enumerate(columns):
         x = entry(column, row[column["name"]])
         option = "options" in column
-        text = "" if x is None and not option else str(-1 if x is None else x) if option else repr(float(x))
+        text = "" if x is None and not option else str(-1 if x is None else x) if option else typed(column, x)
         page.execute_script(SET, i, "option" if option else "number", text)
 
 
@@ -90,8 +94,15 @@ def test_the_first_row_is_a_typical_one(visit):
     assert abs(told(page) - p).max() > 1e-3
     one(page, "#typical").click()
     assert (told(page) == p).all()
-    Select(one(page, "#example")).select_by_index(3)
+    menu = Select(one(page, "#example"))
+    menu.select_by_index(3)
     assert abs(told(page) - model.predict_proba(X[2:3])[0]).max() < 1e-9
+    assert menu.first_selected_option.text == "row 3"
+    one(page, "#typical").click()
+    assert menu.first_selected_option.text == "\u2013"
+    menu.select_by_index(3)
+    set_row(page, [{"name": "age", "dates": False}], {"age": 17.0})
+    assert menu.first_selected_option.text == "\u2013"
 
 
 def test_the_keyboard_will_do(visit):

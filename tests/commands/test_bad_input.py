@@ -303,3 +303,13 @@ def test_the_page_on_the_command_line_has_commands_as_they_are(call):
     assert {line.split()[0] for line in typed} >= {command.callback.__name__ for command in app.registered_commands}
     for line in typed:
         call(*line.partition(" |")[0].split(), "--help")  # an option that does not exist is an error even then
+
+
+def test_what_a_model_cannot_do_is_said_with_its_reason(model, call):
+    before = model.read_bytes()
+    said = call("recalibrate", "m.suffice", "a.csv", code=2)
+    with pytest.raises(AttributeError) as refused:
+        suffice.load(model).recalibrate  # noqa: B018
+    assert " ".join(str(refused.value.__cause__).split()) in said
+    assert "has no attribute" not in said
+    assert model.read_bytes() == before

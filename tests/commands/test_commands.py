@@ -90,6 +90,7 @@ def test_stale_weights_are_said_and_learned_anew(files, call):
     assert stale in call("update", "m.suffice", "b.csv")
     assert "stale yes" in call("inspect", "m.suffice")
     assert stale in call("predict", "m.suffice", "new.csv")
+    assert stale in call("evaluate", "m.suffice", "new.csv")
     assert stale not in call("recalibrate", "m.suffice", "both.csv")
     said = call("inspect", "m.suffice")
     for words in ("fit on a.csv: 160 rows", "learned further 140 rows of b.csv", "recalibrated on 300 rows"):

@@ -13,13 +13,15 @@ from sklearn.datasets import load_iris
 import suffice
 from suffice.report import explain
 
+from .conftest import shop
+
 
 @pytest.mark.parametrize("kind", ["nb", "additive", "tabular"])
 def test_the_page_is_that_of_python(files, call, kind):
     call("fit", "a.csv", "--target", "back", "--model", kind, "--out", "m.suffice")
-    assert "page: deep/page.html" in call("explain", "m.suffice", "--page", "deep/page.html")
-    assert (files / "deep" / "page.html").read_text(encoding="utf-8") == explain(suffice.load("m.suffice"))
-    assert ("no sliders" in (files / "deep" / "page.html").read_text()) == (kind == "tabular")
+    assert "page: page.html" in call("explain", "m.suffice", "--page", "page.html")
+    assert (files / "page.html").read_text(encoding="utf-8") == explain(suffice.load("m.suffice"))
+    assert ("no sliders" in (files / "page.html").read_text()) == (kind == "tabular")
 
 
 def test_rows_of_a_file_can_be_set(files, call):
@@ -53,4 +55,25 @@ def test_messages(files, call):
     (files / "few.csv").write_text("age,town\n3,Rome\n")
     assert "has no column 'visits'" in call("explain", "m.suffice", "--page", "page.html", "--rows", "few.csv", code=2)
     assert not (files / "page.html").exists()
+    assert "--page is the name of a file, and not '-'" in call("explain", "m.suffice", "--page", "-", code=2)
+    assert "there is no folder deep" in call("explain", "m.suffice", "--page", "deep/page.html", code=2)
+    assert not (files / "deep").exists()
     assert np.isfinite(suffice.load("m.suffice").class_prior_).all()
+
+
+def named(n, seed=0):
+    """Rows with a name each, which a model leaves out."""
+    return shop(n, seed, name=[f"C{seed}{i:05}" for i in range(n)])
+
+
+def test_columns_that_take_no_part_are_not_missed_and_not_noted(files, call):
+    pcsv.write_csv(named(200), "named.csv")
+    pcsv.write_csv(named(40, 1), "others.csv")
+    (files / "few.csv").write_text("age,town\n3,Rome\n")
+    call("fit", "named.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
+    said = call("explain", "m.suffice", "--page", "page.html", "--rows", "few.csv", code=2)
+    assert "few.csv has no column 'visits', which the model has learned from. The file has: age, town" in said
+    assert "never learned" not in call("explain", "m.suffice", "--page", "page.html", "--rows", "others.csv")
+    assert "never learned" not in call("predict", "m.suffice", "others.csv", "--out", "o.csv")
+    page = (files / "page.html").read_text(encoding="utf-8")
+    assert not re.findall(r"C[01]\d{5}", page)

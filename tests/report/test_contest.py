@@ -67,6 +67,12 @@ def test_warnings_are_told_once_with_the_number_of_folds(ordinary):
     assert warnings_of(ordinary) == ["QDA warned in 10 folds: fold 0: beware"]
 
 
+def test_warnings_are_told_to_their_end(ordinary):
+    said = "the classes have " + "few rows, and " * 30 + "so it is stuck: give it a prior"
+    found = replace(ordinary, results={("LDA", 3): {"warnings": [said]}})
+    assert warnings_of(found) == [f"LDA warned in 1 fold: {said}"]
+
+
 def test_methods_below_chance_or_their_start_are_marked_and_chance_has_its_rank(ordinary):
     lines = {line.method: line for line in Comparison.of(ordinary).lines}
     assert list(lines) == ["LDA", "LDA + RC", "NaiveBayes", CHANCE, "QDA"]

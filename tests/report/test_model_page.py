@@ -27,7 +27,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice.report import explain, model_page
+from suffice.report import explain, subject
 from tests.report import model_samples as samples
 from tests.toy import Unit
 
@@ -115,7 +115,7 @@ def test_names_are_text():
     for model in ("odd", "odd tables"):
         html = explain(samples.fitted(model)[0], X=samples.fitted(model)[1])
         scripts = re.findall(r"<script[^>]*>", html)
-        assert scripts == ['<script type="application/json" id="nomogram-data">', "<script>", "<script>"]
+        assert scripts == ['<script type="application/json" id="nomogram-data">', *3 * ["<script>"]]
         assert "<img" not in html
         assert set(samples.HOSTILE[:3]) <= set(embedded(html)["names"])
         assert {unescape(label) for label in re.findall(r'<th scope="row">(2[^<]*)</th>', html)} >= {"2024-01-01"}
@@ -126,7 +126,7 @@ def test_the_page_is_written_and_stands_alone(tmp_path):
     html = explain(model, tmp_path / "deep" / "page.html")
     assert (tmp_path / "deep" / "page.html").read_text(encoding="utf-8") == html
     assert "default-src 'none'" in unescape(html)
-    assert html.count("sha256-") == 2
+    assert html.count("sha256-") == 3
     assert not re.search(r'(src|href)="(?!#)', html)
     assert "http" not in re.sub(r'http-equiv="', "", html)
 
@@ -136,7 +136,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     X, y = load_iris(return_X_y=True)
     html = explain(TabularClassifier(random_state=0).fit(X, y), X=X)
     assert "There are no sliders here: its part" in html
-    assert "what columns add to its log-odds" in html
+    assert "what columns add to log p of it less the mean of the others" in html
     assert html.count('class="points"') == 4 * 3  # columns and classes
     html = explain(MinimaxProbabilityMachine().fit(X, y), X=X)
     assert "There are no sliders here: what several contests of two classes say together is no sum of terms" in html
@@ -145,7 +145,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     rng = np.random.default_rng(0)
     wide = QuadraticDiscriminantAnalysis().fit(rng.normal(size=(100, 31)), np.arange(100) % 2)
     assert "whole covariances of 31 columns are more than a page evaluates, which is 30" in explain(wide)
-    monkeypatch.setattr(model_page, "NUMBERS", 100)
+    monkeypatch.setattr(subject, "NUMBERS", 100)
     words = MultinomialNB().fit(rng.poisson(0.1, size=(20, 60)), np.arange(20) % 2)
     assert "60 columns and 2 classes make at least 120 numbers, and a page holds at most 100" in explain(words)
     tables = AdditiveTables(pairs=0).fit(X, y)

@@ -30,6 +30,8 @@ def check_output(
     place : Path, default=None
         The file that the command changes in its place, which it may replace.
     """
+    if out is not None and str(out) == "-":
+        raise TableError(f"{option} is the name of a file, and not '-': nothing is written to standard output")
     check_writable(out)
     if out is None or _same(out, place):
         return ANY if place is None else mark(place)

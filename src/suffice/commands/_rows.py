@@ -59,8 +59,10 @@ def rows_for(
     sheet = read(path, how, {**about.columns, **dict.fromkeys(others, TEXT)})
     if labels:
         target = check_target(sheet, target)
-    sheet = _without_need(sheet, stored, set() if learn else _silent(stored.model))
-    _check_columns(sheet, list(about.columns))
+    silent = _silent(stored.model)
+    spared = set() if learn else silent
+    _check_columns(sheet, [name for name in about.columns if name not in spared])
+    sheet = _without_need(sheet, stored, spared)
     sheet = labelled(sheet, target) if labels and target is not None else sheet
     X = sheet.table.select(list(about.columns))
     known = {*about.columns, *about.ignored, *keep, target}
@@ -68,14 +70,14 @@ def rows_for(
     notes = list(sheet.notes)
     if more:
         notes.append(f"{path}: the model does not know {listed(map(repr, more))}, left out")
-    notes += unseen(stored.model, X)
+    notes += unseen(stored.model, X.drop_columns(sorted(silent.intersection(X.column_names))))
     y = labels_like(sheet.table[target], stored.model.classes_, path) if labels and target is not None else None
     return Rows(X, y, sheet.table if sheet.found is None else sheet.found, notes)
 
 
 def _silent(model: Any) -> set[str]:
     """The columns that a model leaves out by itself."""
-    return {name for name, one in getattr(model, "columns_", {}).items() if one.note.startswith("left out")}
+    return {name for name, one in getattr(model, "columns_", {}).items() if one.silent}
 
 
 def _without_need(sheet: Sheet, stored: Stored, silent: set[str]) -> Sheet:

@@ -97,7 +97,7 @@ def _make(
     try:
         method = getattr(stored.model, change.method)
     except AttributeError as error:
-        raise TableError(f"{path} cannot do this: {error}") from None
+        raise TableError(f"{path} cannot do this: {error.__cause__ or error}") from None
     rows = rows_for(stored, table, how, target, learn=True)
     note(rows.notes)
     if change.method == "partial_fit":

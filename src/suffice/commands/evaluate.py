@@ -12,7 +12,7 @@ from suffice._vector import Array
 from suffice.commands import _options as options
 from suffice.commands._chance import gains, worse
 from suffice.commands._rows import rows_for
-from suffice.commands._say import grid, note, noting, say, show, working
+from suffice.commands._say import grid, note, note_stale, noting, say, show, working
 from suffice.commands._store import load
 from suffice.report.measures import of_probabilities
 from suffice.tables import Reading, counted
@@ -46,6 +46,7 @@ def evaluate(
     with working(f"reading {table}"):
         rows = rows_for(stored, table, Reading(tuple(na or ()), decimal, separator), target)
     note(rows.notes)
+    note_stale(stored.model)
     classes, truth = stored.model.classes_, np.asarray(rows.y)
     new = ~np.isin(truth, classes)
     if new.any():

@@ -17,7 +17,8 @@ from suffice.encoders.categories import values_of
 NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
 CLOCKED = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
 EMPTY = "no values"
-TIMES = ("dates", "times")  # what such columns hold, in words
+DATES, DURATIONS, CLOCK = "dates", "durations", "times of day"  # what such columns hold, in words
+TIMES = (DATES, DURATIONS, CLOCK, "times")  # the last: of earlier files, durations or times of day
 DAY = np.timedelta64(86_400_000_000, "us")
 SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
 
@@ -45,7 +46,7 @@ class Column:
         if dtype in (nw.Categorical, nw.Enum):
             return CATEGORY, "categories"
         if isinstance(dtype, CLOCKED) or dtype in CLOCKED:
-            return NUMBER, "dates" if dtype in (nw.Date, nw.Datetime) else "times"
+            return NUMBER, DATES if dtype in (nw.Date, nw.Datetime) else CLOCK if dtype == nw.Time else DURATIONS
         if dtype.is_nested() or dtype == nw.Binary:
             raise TypeError(
                 f"{self.called} holds {dtype} values, but an entry of a table is one value: make each part a column of "
@@ -118,19 +119,21 @@ _BY_LETTER = {
     "f": (NUMBER, "numbers"),
     "U": (CATEGORY, "text"),
     "T": (CATEGORY, "text"),
-    "M": (NUMBER, "dates"),
-    "m": (NUMBER, "times"),
+    "M": (NUMBER, DATES),
+    "m": (NUMBER, DURATIONS),
 }
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "booleans"
-    if isinstance(value, datetime.time | datetime.timedelta | np.timedelta64):
-        return "times"
+    if isinstance(value, datetime.time):
+        return CLOCK
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return DURATIONS
     if isinstance(value, Decimal):
         return "numbers"
-    return kind(value) if _moment(value) is None else "dates"
+    return kind(value) if _moment(value) is None else DATES
 
 
 def _moment(value: Any) -> np.datetime64 | None:

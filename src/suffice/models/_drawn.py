@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self
 
+import narwhals as nw
 import numpy as np
 
 from suffice._arithmetic import Arithmetic, Arrays, E
 from suffice._domain import CategoricalFeatures
-from suffice._reading import Intervals, Reading
+from suffice._labels import show, show_all
+from suffice._reading import Choices, Intervals, Reading
 from suffice._vector import Array
+from suffice.encoders.columns import Column
 from suffice.models._base import Ability, D, T
 
 
@@ -182,6 +185,11 @@ class Form(Term):
         squares = [say.times(one, one) for one in say.keep(white)]
         return say.times(say.number(-0.5), say.add(*squares))
 
+    def parts(self, rows: Array) -> Array:
+        """What each column adds (n, k, d), in rows (n, d)."""
+        gap = (rows[:, None, :] - self.origin) - self.mean  # (n, k, d)
+        return np.asarray(-0.5 * gap * np.einsum("cjl,ncl->ncj", self.precision, gap))
+
 
 @dataclass(frozen=True, eq=False)
 class Level(Term):
@@ -236,9 +244,32 @@ class Nomogram:
         return [say.add(say.number(base), *of_class) for base, *of_class in zip(self.base.tolist(), *each, strict=True)]
 
     def scores(self, rows: Mapping[Any, Array]) -> Array:
-        """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts."""
-        each = (term.value(*(rows[column] for column in term.columns)) for term in self.terms)
+        """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts.
+
+        Entries are as in the rows learned: dates, durations and times as such, or as the numbers that they are read as.
+        """
+        given = self._entries(rows)
+        each = (term.value(*(given[column] for column in term.columns)) for term in self.terms)
         return np.asarray(self.base + sum(each))
+
+    def _entries(self, rows: Mapping[Any, Any]) -> dict[Any, Array]:
+        """The entries of every column as terms take them: numbers, or what categories are."""
+        absent = [column for column in self.columns if column not in rows]
+        if absent:
+            raise ValueError(
+                f"scores needs the entries of every column that counts; there are none of {show_all(absent)}"
+            )
+        read = [pair for term in self.terms for pair in term.readings().items()]
+        listed = {column for column, reading in read if isinstance(reading, Choices)}
+        numbers = {column for column, _ in read} - listed
+        found = {column: _entries(rows[column], column, column in numbers) for column in self.columns}
+        for column in (column for term in self.terms if not term.optional for column in term.columns):
+            if (holes := np.flatnonzero(np.isnan(found[column]))).size:
+                raise ValueError(
+                    f"row {holes[0]} has no number in column {show(column)}, and without it all others would count "
+                    "otherwise than they do here: ask predict_proba for such rows, or leave them out"
+                )
+        return found
 
     @property
     def columns(self) -> list[Any]:
@@ -293,6 +324,13 @@ class DrawnView(DrawnDensity[D]):
 def gap_of(say: Arithmetic[E], x: E, origin: float, mean: float) -> E:
     """(x - origin) - mean."""
     return say.plus(say.plus(x, say.number(-origin)), say.number(-mean))
+
+
+def _entries(values: Any, column: Any, numbers: bool) -> Array:
+    """A column (n,) of an array or of a data frame, as numbers or as what its values are."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    of = Column(series if isinstance(series, nw.Series) else np.asarray(values), f"column {column!r}")
+    return of.numbers() if numbers else of.categories()
 
 
 def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:

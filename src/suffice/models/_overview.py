@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, cast
@@ -76,6 +76,14 @@ class Overview(Mapping[Any, Summary]):
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def called(self, names: Mapping[Any, Any]) -> Overview:
+        """The same with other names of some columns."""
+        return Overview({names.get(key, key): column for key, column in self._columns.items()})
+
+    def without(self, keys: Collection[Any]) -> Overview:
+        """Of all columns but some."""
+        return Overview({key: column for key, column in self._columns.items() if key not in keys})
 
 
 def overview(s: Statistics[Any]) -> Overview:

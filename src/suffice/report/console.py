@@ -64,10 +64,8 @@ def check_writable(*paths: Path | None) -> None:
     for path in paths:
         if path is None:
             continue
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            raise stop(f"{path} cannot be written: there can be no folder {path.parent}") from None
+        if not path.parent.is_dir():
+            raise stop(f"{path} cannot be written: there is no folder {path.parent}")
         if (path.exists() and not path.is_file()) or not os.access(path.parent, os.W_OK):
             raise stop(f"{path} cannot be written: choose another place")
 

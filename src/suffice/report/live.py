@@ -24,7 +24,6 @@ MEANING = {
     BELOW_CHANCE: "more rows wrong than by always taking the most frequent class",
     BELOW_START: "more rows wrong than the method that it starts from",
 }
-LONG = 150  # characters of a warning that are shown
 
 
 @contextmanager
@@ -167,25 +166,16 @@ def left_out(found: Findings) -> list[str]:
 
 
 def warnings_of(found: Findings) -> list[str]:
-    """What methods warned of: each warning once whatever its numbers, shortened, with the method and the folds."""
+    """What methods warned of: each warning once whatever its numbers, with the method and the folds."""
     heard: dict[tuple[str, str], tuple[str, set[int]]] = {}
     for (method, fold), result in found.results.items():
         for said in result.get("warnings", ()):
             first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", said)), (said, set()))
             first[1].add(fold)
     return [
-        f"{method} warned in {counted(len(folds), 'fold')}: {shortened(said)}"
+        f"{method} warned in {counted(len(folds), 'fold')}: {' '.join(said.split())}"
         for (method, _), (said, folds) in heard.items()
     ]
-
-
-def shortened(said: str, most: int = LONG) -> str:
-    """The beginning of a sentence, to a whole word.
-
-    >>> shortened("far too long to be read", 12)
-    'far too ...'
-    """
-    return said if len(said) <= most else f"{said[: most - 3].rsplit(' ', 1)[0]} ..."
 
 
 def explained() -> Grid:

@@ -9,10 +9,11 @@ import numpy as np
 
 from suffice._vector import Array
 from suffice.additive._names import date
+from suffice.encoders.columns import DATES
 from suffice.models._overview import Overview, Summary
 from suffice.report import page
+from suffice.report.controls import named
 from suffice.report.model_shapes import colour_of
-from suffice.report.nomogram import named
 from suffice.report.page import Heading, Html, Value
 from suffice.report.page._shapes import Line, curves
 
@@ -21,6 +22,7 @@ COLUMNS = 40  # of which the sums are shown
 BY_CLASS = 6  # classes of which the sums are shown
 CATEGORIES = 20  # of a column
 DENSITIES = 12  # columns whose densities are drawn
+IN_DAYS = " Durations, and standard deviations of dates, are in days, times of day in hours."
 WIDE = 3.5  # standard deviations that are drawn
 
 
@@ -106,8 +108,11 @@ def _became(model: Any) -> Html:
     return page.block("Columns", page.fold(f"What became of {len(rows)} columns", table))
 
 
-def sums(known: Overview, keys: Sequence[Any], classes: Array, counts: Array, dates: frozenset[Any]) -> Html:
-    """Counts, means and standard deviations by class of columns of numbers, and counts of categories."""
+def sums(known: Overview, keys: Sequence[Any], classes: Array, counts: Array, holds: Mapping[Any, str]) -> Html:
+    """Counts, means and standard deviations by class of columns of numbers, and counts of categories.
+
+    `holds` says which columns hold dates, durations or times.
+    """
     which = sorted(np.argsort(-counts, kind="stable")[:BY_CLASS].tolist())
     names = [named(label) for label in classes]
     shown = [(key, known[key]) for key in keys[:COLUMNS] if key in known]
@@ -120,14 +125,14 @@ def sums(known: Overview, keys: Sequence[Any], classes: Array, counts: Array, da
         [
             page.paragraph(note, quiet=True) if note else None,
             page.paragraph(few, quiet=True) if few else None,
-            _numbers(numeric, names, which, dates),
+            _numbers(numeric, names, which, holds),
             page.join(_categories(key, summary, names, which) for key, summary in others),
         ]
     )
 
 
 def _numbers(
-    shown: Sequence[tuple[Any, Summary]], names: Sequence[str], which: Sequence[int], dates: frozenset[Any]
+    shown: Sequence[tuple[Any, Summary]], names: Sequence[str], which: Sequence[int], holds: Mapping[Any, str]
 ) -> Html:
     if not shown:
         return Html()
@@ -135,10 +140,13 @@ def _numbers(
     for c in which:
         heads += [Heading("rows", names[c]), Heading("mean", names[c]), Heading("sd", names[c])]
     rows = [
-        [named(key), *(cell for c in which for cell in _moments(summary, c, key in dates))] for key, summary in shown
+        [named(key), *(cell for c in which for cell in _moments(summary, c, holds.get(key) == DATES))]
+        for key, summary in shown
     ]
     table = page.data_table(heads, rows, "Sums of numbers by class")
-    return page.block("Columns of numbers", table, note="Rows that have a value, their mean and standard deviation.")
+    note = "Rows that have a value, their mean and standard deviation."
+    note += IN_DAYS * any(key in holds for key, _ in shown)
+    return page.block("Columns of numbers", table, note=note)
 
 
 def _moments(summary: Summary, c: int, dates: bool) -> list[object]:

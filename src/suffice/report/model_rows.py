@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ from suffice._contributions import Contributions
 from suffice._labels import missing
 from suffice._posterior import posterior
 from suffice._vector import Array
-from suffice.encoders._base import frame_of
-from suffice.encoders.columns import Column
+from suffice.encoders.columns import DATES, Column
 from suffice.report import page
-from suffice.report.nomogram import called, named
+from suffice.report.controls import UNITS, called, named
 from suffice.report.page import Html, Value
-from suffice.report.page._shapes import COLOURS, Cloud, clouds, diverging_bars, heat_map, signed
+from suffice.report.page._shapes import COLOURS, Axis, Cloud, clouds, diverging_bars, heat_map, signed
+from suffice.report.subject import Rows
 
 SHOWN = 20  # rows whose answers are shown
 TERMS = 5  # of each of them
@@ -36,41 +36,29 @@ def answers(found: Contributions) -> Html:
         most = list(found.row(i).items())[:TERMS]
         said = "; ".join(f"{called(name)} {signed(value)}" for name, value in most)
         rows.append([f"row {i + 1}", named(found.classes[top[i]]), Value(100 * float(p[i, top[i]]), 1), said])
-    note = "What counted most for the most probable class, against the mean of the others."
-    heads = ["row", "most probable", "%", "what columns add to its log-odds"]
+    two = len(found.classes) == 2
+    note = "What counted most for the most probable class" + ", against the mean of the others." * (not two) + "." * two
+    what = "its log-odds" if two else "log p of it less the mean of the others"
+    heads = ["row", "most probable", "%", f"what columns add to {what}"]
     return page.block("Answers", page.data_table(heads, rows, "Rows that were given", filtered=False), note=note)
 
 
-def column_of(X: Any, names: Sequence[Any] | None) -> Callable[[Any], Column]:
-    """How to find a column of rows by its name or number."""
-    frame = frame_of(X)
-
-    def column(key: Any) -> Column:
-        if frame is not None:
-            return Column(frame[str(key)], f"column {key!r}")
-        j = key if names is None else list(names).index(key)
-        return Column(np.asarray(X)[:, j], f"column {key!r}")
-
-    return column
-
-
-def along(found: Contributions, X: Any, names: Sequence[Any] | None, counts: Array) -> Html:
-    """What each column added to the answers for the rows, along its own values: a point for each row."""
-    column = column_of(X, names)
-    known = set(names if names is not None else range(np.shape(X)[1]))
+def along(found: Contributions, rows: Rows, known: Collection[Any], counts: Array) -> Html:
+    """What each column that is known added to the answers for rows, along its own values: a point for each row."""
     which = [1] if len(found.classes) == 2 else sorted(np.argsort(-counts, kind="stable")[:CLASSES].tolist())
     each = [
-        _along(found, found.names.index(key), column(key), which)
+        _along(found, found.names.index(key), rows.column(key), which)
         for key in list(found.importances)[:MOST]
         if key in known
     ]
     if not each:
         return Html()
     of = [named(found.classes[c]) for c in which]
-    said = f"{of[0]} against {named(found.classes[0])}" if len(found.classes) == 2 else ", ".join(of)
+    two = f"the log-odds of {of[0]} against {named(found.classes[0])}"
+    many = f"the score of a class ({', '.join(of)}), beyond the mean of all classes"
     note = page.paragraph(
-        f"A point is a row that was given: what the column added to the log-odds of {said}. Other columns of the row "
-        "have a part in it, so that equal values may add different things.",
+        f"A point is a row that was given: what the column added to {two if len(found.classes) == 2 else many}. Other "
+        "columns of the row have a part in it, so that equal values may add different things.",
         quiet=True,
     )
     keys = [page.tag("span", page.tag("i", class_=f"s{i}"), name, class_="key-of") for i, name in enumerate(of)]
@@ -87,9 +75,12 @@ def _along(found: Contributions, at: int, column: Column, which: Sequence[int]) 
     if column.kind()[0] == "number":
         x = column.numbers()[: len(added)]
         some = np.unique(np.linspace(0, len(x) - 1, min(len(x), POINTS)).astype(int))
+        gone = int((~np.isfinite(x)).sum())
         some = some[np.isfinite(x[some])]
         drawn = [Cloud(i % COLOURS, list(zip(x[some], added[some, i], strict=True))) for i in range(added.shape[1])]
-        return clouds(name, "", drawn)
+        unit = f"in {UNITS[kind]}" if (kind := column.kind()[1]) in UNITS else ""
+        lack = f"{gone:,} of {len(x):,} rows have no value and no point" if gone else ""
+        return clouds(name, "; ".join(filter(None, [unit, lack])), drawn, Axis(kind == DATES))
     values = [GONE if missing(value) else named(value) for value in column.categories()[: len(added)]]
     kinds, codes, count = np.unique(values, return_inverse=True, return_counts=True)
     most = np.sort(np.argsort(-count, kind="stable")[:ROWS])

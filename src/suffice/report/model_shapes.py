@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +10,14 @@ import numpy as np
 from suffice._contributions import beyond_mean
 from suffice._reading import Choices, Intervals, Reading
 from suffice._vector import Array
+from suffice.additive._names import called as cell_names
 from suffice.models import Nomogram
 from suffice.models._drawn import Cells, Form, Gap, Map, Term
 from suffice.models._overview import Overview
 from suffice.report import page
-from suffice.report.nomogram import Control, called, named
+from suffice.report.controls import Control, called, named
 from suffice.report.page import Html
-from suffice.report.page._shapes import COLOURS, Line, curves, diverging_bars, heat_map, signed
+from suffice.report.page._shapes import COLOURS, Axis, Line, curves, diverging_bars, heat_map, signed
 
 POINTS = 61  # of a smooth curve
 CLASSES = COLOURS  # whose curves are drawn
@@ -120,7 +120,8 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
     smooth = not edges
     cuts = np.unique(np.concatenate([*edges, np.zeros(0)]))
     inside = cuts[(cuts > control.low) & (cuts < control.high)]
-    at = np.linspace(control.low, control.high, POINTS) if smooth else np.append(control.low, inside)
+    even = np.linspace(control.low, control.high, POINTS)
+    at = (np.array(control.stops) if control.stops else even) if smooth else np.append(control.low, inside)
     added = _added(terms, at)
     ends = np.append(at[1:], control.high)
     lines = []
@@ -134,10 +135,8 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
                 name, 0 if len(drawing.classes) == 2 else drawing.colour(c), [tuple(point) for point in points.tolist()]
             )
         )
-    note = _absent(drawing, terms)
-    if control.dates:
-        note = "; ".join(filter(None, ["days since 1970", note]))
-    return curves(control.name, note, lines, filled=len(drawing.classes) == 2)
+    note = "; ".join(filter(None, [f"in {control.unit}" if control.unit else "", _absent(drawing, terms)]))
+    return curves(control.name, note, lines, filled=len(drawing.classes) == 2, axis=Axis(control.dates, control.stops))
 
 
 def _bars(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
@@ -170,12 +169,10 @@ def _cells(reading: Reading, control: Control) -> tuple[list[str], Array]:
     """What the cells of a side are called, and an entry of each."""
     if isinstance(reading, Intervals):
         bounds = reading.bounds
-        inner = [f"{bound:.4g}" for bound in bounds[1:]]
-        if not inner:
+        if len(bounds) == 1:
             return ["all"], np.array([control.start])
-        names = [f"below {inner[0]}", *(f"{x} to {y}" for x, y in pairwise(inner))]
         first = np.nextafter(bounds[1], -np.inf)
-        return [*names, f"{inner[-1]} and above"], np.append(first, bounds[1:])
+        return cell_names(bounds, {}, {}, control.dates), np.append(first, bounds[1:])
     return _groups(reading)
 
 

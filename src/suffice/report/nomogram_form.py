@@ -10,21 +10,27 @@ import numpy as np
 
 from suffice._vector import Array
 from suffice.report import page
-from suffice.report.nomogram import Control, named
+from suffice.report.controls import Control, named
 from suffice.report.page import Html, tag
 from suffice.report.page._shapes import breakable
 
+DATE = "2024-12-31"  # how dates are typed
 SHOWN = 60  # columns that are not folded away
 FEW = 4  # classes that a narrow screen shows at a time
 CLASSES = 8  # that the page shows at a time; so many have colours
 
 
-def form(data: dict[str, Any], controls: Sequence[Control], order: Sequence[int], counts: Array) -> Html:
-    """Controls in an order, the most important first, and what a row that is set with them leads to."""
+def form(
+    data: dict[str, Any], controls: Sequence[Control], order: Sequence[int], counts: Array, lacking: Sequence[str] = ()
+) -> Html:
+    """Controls in an order, the most important first, and what a row that is set with them leads to.
+
+    `lacking`: of each row that was given, the column for lack of which it cannot be set, or "".
+    """
     rows = [_control(controls[i], i) for i in order]
     more = rows[SHOWN:]
     folded = page.fold(f"{len(more)} more columns, which count as they are set", *more) if more else None
-    set_ = tag("div", _tools(data), *rows[:SHOWN], folded, class_="set")
+    set_ = tag("div", _tools(lacking), *rows[:SHOWN], folded, class_="set")
     told = tag("div", _answer(data["classes"], counts), _why(data["classes"]), class_="told")
     return tag("div", told, set_, class_="nomogram") + _embedded(data)
 
@@ -36,18 +42,21 @@ def _embedded(data: dict[str, Any]) -> Html:
     return tag("script", Html(safe), type="application/json", id="nomogram-data")
 
 
-def _tools(data: dict[str, Any]) -> Html:
+def _tools(lacking: Sequence[str]) -> Html:
     typical = tag("button", "Typical row", type="button", id="typical")
-    rows = data.get("rows", ())
-    if not rows:
+    if not lacking:
         return tag("div", typical, class_="bar-of")
-    options = [tag("option", "\u2013", value=""), *(tag("option", f"row {i + 1}", value=i) for i in range(len(rows)))]
+    options = [tag("option", "\u2013", value="")]
+    for i, column in enumerate(lacking):
+        said = f"row {i + 1}" + f" (lacks {column})" * bool(column)
+        options.append(tag("option", said, value=i, disabled=bool(column)))
     pick = tag("label", tag("span", "A row that was given"), tag("select", *options, id="example"), class_="pick")
     return tag("div", typical, pick, class_="bar-of")
 
 
 def _control(control: Control, at: int) -> Html:
-    name = tag("label", breakable(control.name), for_=f"column-{at}")
+    unit = tag("span", f" ({control.unit})", class_="unit") if control.unit else None
+    name = tag("label", breakable(control.name), unit, for_=f"column-{at}")
     adds = tag("output", class_="adds", for_=f"column-{at}", aria_label=f"what {control.name} adds")
     parts = _number(control, at) if control.numeric else _menu(control, at)
     return tag("div", name, *parts, adds, class_="control", data_column=at)
@@ -62,6 +71,9 @@ def _menu(control: Control, at: int) -> list[Html]:
 def _number(control: Control, at: int) -> list[Html]:
     low, high, step, start = (f"{x:.15g}" for x in (control.low, control.high, control.step, control.start))
     ends = {"min": low, "max": high, "step": step, "value": start}
+    if control.stops:  # the slider counts them
+        place = control.stops.index(control.start)
+        ends = {"min": "0", "max": str(len(control.stops) - 1), "step": "1", "value": str(place)}
     strip = tag(
         "svg",
         tag("path", d="M0 12H100", class_="zero"),
@@ -72,11 +84,10 @@ def _number(control: Control, at: int) -> list[Html]:
         aria_hidden="true",
     )
     slider = tag("input", type="range", aria_label=f"{control.name}, slider", **ends)
-    day = tag("span", class_="day") if control.dates else None
-    slide = tag("div", strip, slider, day, class_="slide")
-    box = tag("input", type="number", step="any", value=start, id=f"column-{at}", inputmode="decimal")
-    title = "days since 1970" if control.dates else None
-    box = tag("span", box, title=title) if title else box
+    slide = tag("div", strip, slider, class_="slide")
+    typed = {"type": "text", "placeholder": DATE} if control.dates else {"type": "number", "step": "any"}
+    mode = None if control.dates else "decimal"
+    box = tag("input", **typed, value=None if control.dates else start, id=f"column-{at}", inputmode=mode, class_="box")
     tick = tag("input", type="checkbox", aria_label=f"{control.name} is missing")
     hole = tag("label", tick, tag("span", "missing"), class_="hole") if control.optional else tag("span", class_="hole")
     return [slide, box, hole]
@@ -113,5 +124,7 @@ def _why(classes: Sequence[str]) -> Html:
         for c, name in enumerate(map(named, classes))
     ]
     pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
-    note = tag("p", "What each column adds to the log-odds of ", tag("b", class_="of-class"), ".", class_="quiet")
-    return tag("div", page.heading("Why"), pick, note, tag("ol", class_="waterfall"), class_="why")
+    note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
+    none = "Every class is ruled out by some column, so that the probabilities mean little."
+    ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
+    return tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")

@@ -6,7 +6,18 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
 
+import numpy as np
+
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+DAY = 1440  # minutes
+YEARS = [("Y", every) for every in (100, 50, 20, 10, 5, 2, 1)]
+CALENDAR = [
+    *YEARS,
+    *(("M", every) for every in (6, 3, 1)),
+    *(("D", every) for every in (14, 7, 2, 1)),
+    ("h", 6),
+    ("h", 1),
+]
 
 
 class Scale(NamedTuple):
@@ -78,6 +89,47 @@ def label(tick: float) -> str:
     ['0.25', '1000', '1e-7', '0']
     """
     return f"{tick:.6g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def labels(ticks: Sequence[float]) -> list[str]:
+    """Ticks in as few characters as tell them apart.
+
+    >>> labels((19848.41, 19848.42)), labels((1e8, 1e8 + 10))
+    (['19848.41', '19848.42'], ['100000000', '100000010'])
+    """
+    found = [label(tick) for tick in ticks]
+    for digits in range(6, 18):
+        if len(set(found)) == len(found):
+            break
+        found = [np.format_float_positional(tick, precision=digits, fractional=False, trim="-") for tick in ticks]
+    return found
+
+
+def calendar(low: float, high: float, most: int = 4) -> tuple[float, ...]:
+    """Days since 1970 at which years, months, days or hours begin: as many as there may be.
+
+    >>> [day(tick) for tick in calendar(18000.0, 19000.0)]
+    ['2020-01-01', '2021-01-01', '2022-01-01']
+    """
+    ends = [np.datetime64(0, "m") + np.timedelta64(round(end * DAY), "m") for end in (low, high)]
+    best: tuple[float, ...] = ()
+    for unit, every in CALENDAR:
+        first, last = (int(end.astype(f"M8[{unit}]").astype(int)) for end in ends)
+        places = np.arange(first - first % every, last + every + 1, every).astype(f"M8[{unit}]").astype("M8[m]")
+        days = places.astype(int) / DAY
+        found = tuple(days[(days >= low) & (days <= high)].tolist())
+        best = found if len(best) < len(found) <= most else best
+    return best
+
+
+def day(tick: float) -> str:
+    """A tick of a calendar: the day, and the time if there is one.
+
+    >>> day(19723.0), day(19723.5)
+    ('2024-01-01', '2024-01-01 12:00')
+    """
+    moment = np.datetime64(0, "m") + np.timedelta64(round(tick * DAY), "m")
+    return str(moment).replace("T", " ").removesuffix(" 00:00")
 
 
 def thinned(count: int, most: int = 130) -> Sequence[int]:

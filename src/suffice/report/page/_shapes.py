@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Iterable, Sequence
+from math import ceil, isfinite
 from typing import NamedTuple
 
+import numpy as np
+
 from suffice.report.page._html import Html, join, number, tag
-from suffice.report.page._scale import Scale, label, scale
+from suffice.report.page._scale import Scale, calendar, day, label, labels, scale
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 320, 176, 40, 8, 8, 24
+SMALL = 0.5  # below which no bar is full, and no colour
+ROOM = 32  # characters below a chart
 COLOURS = 8  # of the style sheet
 
 
@@ -38,23 +42,48 @@ class Cloud(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def clouds(title: str, note: str, drawn: Sequence[Cloud]) -> Html:
+class Axis(NamedTuple):
+    """How a column is laid out from left to right: evenly, by calendar, or with a place for each of some numbers."""
+
+    dates: bool = False
+    stops: Sequence[float] = ()
+
+    def place(self, x: float) -> float:
+        """Where a number is drawn on the scale."""
+        return float(np.interp(x, self.stops, np.arange(len(self.stops)))) if self.stops else x
+
+    def scale(self, values: Iterable[float]) -> tuple[Scale, list[str]]:
+        """The scale that holds places, and the names of its ticks."""
+        x = scale(values, LEFT, WIDTH - RIGHT, snug=True)
+        if self.dates:
+            x = x._replace(ticks=calendar(x.low, x.high))
+            return x, [day(tick) for tick in x.ticks]
+        if self.stops:
+            places = [round(share * (len(self.stops) - 1)) for share in (0.05, 0.35, 0.65, 0.95)]
+            return x._replace(ticks=tuple(map(float, places))), labels([self.stops[at] for at in places])
+        return x, labels(x.ticks)
+
+
+EVEN = Axis()
+
+
+def clouds(title: str, note: str, drawn: Sequence[Cloud], axis: Axis = EVEN) -> Html:
     """Points over a column of numbers, on an axis that holds zero."""
     points = [(x, y) for cloud in drawn for x, y in cloud.points if isfinite(x) and isfinite(y)]
     if not points:
         return Html()
-    x = scale([at for at, _ in points], LEFT, WIDTH - RIGHT, snug=True)
+    x, names = axis.scale(axis.place(at) for at, _ in points)
     y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
     marks = []
     for cloud in drawn:
         path = "".join(f"M{_at(x(a))} {_at(y(b))}h0" for a, b in cloud.points if isfinite(a) and isfinite(b))
         marks.append(tag("g", tag("path", d=path, class_="points"), class_=f"series s{cloud.colour % COLOURS}"))
     told = f"{title}: what it adds, row by row"
-    picture = tag("svg", *_frame(x, y), *marks, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    picture = tag("svg", *_frame(x, y, names), *marks, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 
-def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False) -> Html:
+def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False, axis: Axis = EVEN) -> Html:
     """Curves over a column of numbers, on an axis that holds zero.
 
     Parameters
@@ -65,15 +94,17 @@ def curves(title: str, note: str, lines: Sequence[Line], filled: bool = False) -
         Drawn in their order.
     filled : bool, default=False
         Whether the area down to zero is tinted.
+    axis : Axis
+        How the column is laid out.
     """
     points = [(x, y) for line in lines for x, y in line.points if isfinite(x) and isfinite(y)]
     if not points:
         return Html()
-    x = scale([at for at, _ in points], LEFT, WIDTH - RIGHT, snug=True)
+    x, names = axis.scale(axis.place(at) for at, _ in points)
     y = scale([0.0, *(value for _, value in points)], HEIGHT - BOTTOM, TOP)
-    drawn = [_line(line, x, y, filled) for line in lines if line.points]
+    drawn = [_line(_placed(line, axis), x, y, filled) for line in lines if line.points]
     told = f"{title}: {note}" if note else title
-    picture = tag("svg", *_frame(x, y), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
+    picture = tag("svg", *_frame(x, y, names), *drawn, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=told)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 
@@ -81,9 +112,11 @@ def _caption(title: str, note: str) -> Html:
     return tag("figcaption", breakable(title), " ", tag("span", note, class_="quiet") if note else None)
 
 
-def _frame(x: Scale, y: Scale) -> list[Html]:
+def _frame(x: Scale, y: Scale, names: Sequence[str]) -> list[Html]:
     lines = "".join(f"M{_at(x.start)} {_at(y(tick))}H{_at(x.end)}" for tick in y.ticks)
-    below = [tag("text", label(tick), x=_at(x(tick)), y=_at(y.start + 16)) for tick in x.ticks[:: _every(x)]]
+    every = max(1, ceil(sum(map(len, names)) / ROOM))  # long numbers stand at some of the ticks
+    told = list(zip(x.ticks, names, strict=True))[::every]
+    below = [tag("text", name, x=_at(x(tick)), y=_at(y.start + 16)) for tick, name in told]
     beside = [tag("text", label(tick), x=_at(x.start - 6), y=_at(y(tick) + 4)) for tick in y.ticks]
     return [
         tag("path", d=lines, class_="grid-line"),
@@ -93,9 +126,8 @@ def _frame(x: Scale, y: Scale) -> list[Html]:
     ]
 
 
-def _every(x: Scale) -> int:
-    """Long numbers stand at every other tick."""
-    return 2 if sum(len(label(tick)) for tick in x.ticks) > 26 else 1
+def _placed(line: Line, axis: Axis) -> Line:
+    return line._replace(points=[(axis.place(x), y) for x, y in line.points])
 
 
 def _line(line: Line, x: Scale, y: Scale, filled: bool) -> Html:
@@ -111,16 +143,14 @@ def _at(place: float) -> str:
     return f"{round(place, 1):g}"
 
 
-def diverging_bars(title: str, note: str, bars: Sequence[tuple[str, float, float]], most: float | None = None) -> Html:
+def diverging_bars(title: str, note: str, bars: Sequence[tuple[str, float, float]]) -> Html:
     """A bar to the right or to the left for each name, with its value and the rows behind it.
 
     Parameters
     ----------
     bars : sequence of (name, value, rows)
-    most : float, optional
-        The value at which a bar is full.
     """
-    full = most or max((abs(value) for _, value, _ in bars), default=1.0) or 1.0
+    full = max(SMALL, *(abs(value) for _, value, _ in bars if isfinite(value)), 0.0)
     rows = [
         tag(
             "tr",
@@ -149,7 +179,7 @@ def heat_map(
 ) -> Html:
     """A table of numbers in colour: blue above zero, red below; it scrolls within its own frame."""
     sizes = [abs(value) for line in values for value in line if isfinite(value)]
-    full = max(sizes, default=1.0) or 1.0
+    full = max(SMALL, *sizes, 0.0)
     head = tag("tr", tag("td"), *(tag("th", name, scope="col") for name in columns))
     body = [
         tag("tr", tag("th", name, scope="row"), *(_warm(value, full) for value in line))
@@ -168,9 +198,9 @@ def _warm(value: float, full: float) -> Html:
 def signed(value: float) -> str:
     """A number with its sign; what rules a class out, in words.
 
-    >>> signed(0.254), signed(-1e9)
-    ('+0.25', 'never')
+    >>> signed(0.254), signed(-0.001), signed(-1e9)
+    ('+0.25', '0.00', 'never')
     """
     if abs(value) > 1e6:
         return "never" if value < 0 else "always"
-    return ("+" if round(value, 2) >= 0 else "") + number(value, 2)
+    return ("+" if value >= 0.005 else "") + number(value, 2)

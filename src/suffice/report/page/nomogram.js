@@ -6,103 +6,14 @@
   }
   const model = JSON.parse(source.textContent);
   const k = model.classes.length;
-  const MISSING = -1; // of an option; a missing number is NaN
+  const { base, isOption, isMissing, adds, evaluate, softmax, possible, against } = nomogram(model);
   const UNKNOWN = -2; // an option that was never learned
-  const IMPOSSIBLE = -1e6; // a term below this rules its class out, and is no part of means over classes
   const SHOWN = 12; // terms of the waterfall
   const POINTS = 81; // of the line above a slider
+  const LONG = 10; // characters for which a box is wide enough
   const CUT = 4; // log-odds at which that line is cut off
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-
-  // The model: numbers that JSON has no word for come as text
-
-  const numbers = (value) => (Array.isArray(value) ? value.map(numbers) : Number(value));
-  for (const term of model.terms) {
-    for (const name of ["values", "origin", "mean", "precision", "constant", "coef", "centre"]) {
-      if (name in term) {
-        term[name] = numbers(term[name]);
-      }
-    }
-    term.reads.forEach((read) => "bounds" in read && (read.bounds = numbers(read.bounds)));
-  }
-  const base = numbers(model.base);
-  const nothing = new Array(k).fill(0);
-  const isOption = (i) => "options" in model.columns[i];
-  const isMissing = (i, x) => (isOption(i) ? x === MISSING : Number.isNaN(x));
-
-  const cell = (read, x) => {
-    if (!("bounds" in read)) {
-      return x >= 0 ? read.cells[x] : -1;
-    }
-    if (Number.isNaN(x)) {
-      return -1;
-    }
-    let [low, high] = [0, read.bounds.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      [low, high] = read.bounds[middle] <= x ? [middle + 1, high] : [low, middle];
-    }
-    return low;
-  };
-
-  // What a term adds to each class: a list for each of its keys
-
-  const kinds = {
-    cells: (t, [x]) => {
-      const at = cell(t.reads[0], x);
-      return [at < 0 ? nothing : t.values[at]];
-    },
-    map: (t, xs) => {
-      const [u, v] = xs.map((x, side) => cell(t.reads[side], x));
-      return [u < 0 || v < 0 ? nothing : t.values[u][v]];
-    },
-    gap: (t, [x]) => [t.values[isMissing(t.columns[0], x) ? 1 : 0]],
-    level: (t) => [t.values],
-    slope: (t, [x]) => [Number.isNaN(x) ? nothing : t.coef.map((b, c) => (x - t.centre) * b + t.constant[c])],
-    square: (t, [x]) => [
-      Number.isNaN(x)
-        ? nothing
-        : t.mean.map((m, c) => t.constant[c] - 0.5 * t.precision[c] * (x - t.origin[c] - m) ** 2),
-    ],
-    form: (t, xs) => {
-      const gaps = t.mean.map((mean, c) => mean.map((m, j) => xs[j] - t.origin[c][j] - m));
-      const pull = (c, j) => t.precision[c][j].reduce((sum, p, l) => sum + p * gaps[c][l], 0);
-      return xs.map((_, j) => gaps.map((gap, c) => -0.5 * gap[j] * pull(c, j)));
-    },
-  };
-  const adds = (term, row) => kinds[term.kind](term, term.columns.map((i) => row[i]));
-
-  const evaluate = (row) => {
-    const sums = [...nothing];
-    const parts = model.names.map(() => [...nothing]);
-    for (const term of model.terms) {
-      adds(term, row).forEach((values, at) => {
-        values.forEach((value, c) => {
-          sums[c] += value;
-          parts[term.keys[at]][c] += value;
-        });
-      });
-    }
-    return { scores: sums.map((sum, c) => base[c] + sum), parts };
-  };
-
-  const softmax = (scores) => {
-    const top = Math.max(...scores);
-    const weights = scores.map((score) => (Number.isFinite(top) ? Math.exp(score - top) : 1));
-    const total = weights.reduce((a, b) => a + b, 0);
-    return weights.map((weight) => weight / total);
-  };
-
-  // What values by class say for one class against the mean of the others that are possible
-
-  const against = (values, c) => {
-    const others = values.filter((value, other) => other !== c && value > IMPOSSIBLE);
-    if (!others.length) {
-      return k > 1 ? Infinity : 0;
-    }
-    return values[c] - others.reduce((a, b) => a + b, 0) / others.length;
-  };
 
   // The row that is set
 
@@ -111,8 +22,18 @@
   const of = (i) => model.terms.filter((term) => term.columns.includes(i));
   const termsOf = model.columns.map((_, i) => of(i));
   const day = (x) => {
-    const moment = new Date(x * 86400000);
-    return Number.isNaN(moment.getTime()) ? "" : moment.toISOString().replace(/T00:00:00\.000Z$/, "").replace(/\.000Z$/, "");
+    const moment = new Date(Math.round(x * 86400000));
+    const text = Number.isNaN(moment.getTime()) ? "" : moment.toISOString();
+    return text.replace(/(T00:00)?(:00)?(\.000)?Z$/, "").replace("T", " ");
+  };
+  const days = (text) => {
+    const parts = /^\s*([+-]?\d{4,6}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?\s*$/.exec(text);
+    return parts ? Date.parse(`${parts[1]}T${parts[2] ?? "00:00"}Z`) / 86400000 : NaN;
+  };
+  const short = (i, x) => {
+    const near = model.columns[i].width / 1000;
+    const digits = [6, 8, 10, 12, 14].find((n) => Math.abs(Number(x.toPrecision(n)) - x) <= near) ?? 17;
+    return String(Number(x.toPrecision(digits)));
   };
   const said = (i) => {
     const x = row[i];
@@ -122,7 +43,8 @@
     if (isOption(i)) {
       return x === UNKNOWN ? "another value" : model.columns[i].options[x];
     }
-    return model.columns[i].dates ? day(x) : String(Number(x.toPrecision(6)));
+    const { dates, unit } = model.columns[i];
+    return dates ? day(x) : short(i, x) + (unit ? ` ${unit}` : "");
   };
 
   // Showing it
@@ -137,7 +59,8 @@
     if (!Number.isFinite(x) || Math.abs(x) >= -IMPOSSIBLE) {
       return x < 0 ? "rules it out" : "all others out";
     }
-    return (x <= -0.005 ? "\u2212" : "+") + Math.abs(x).toFixed(2);
+    const text = Math.abs(x).toFixed(2);
+    return (text === "0.00" ? "" : x < 0 ? "\u2212" : "+") + text;
   };
   const make = (name, className, text) => {
     const element = document.createElement(name);
@@ -186,11 +109,11 @@
     track.setAttribute("aria-hidden", "true");
     return track;
   };
-  const showWaterfall = (parts, c) => {
+  const showWaterfall = (parts, c, others, scores) => {
     const drawn = (x) => Math.max(-60, Math.min(60, x)); // what rules a class out is not to scale
-    const each = model.names.map((name, at) => ({ at, name, size: against(parts[at], c) }));
+    const each = model.names.map((name, at) => ({ at, name, size: against(parts[at], c, others) }));
     each.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
-    const steps = [{ name: "before any column", size: against(base, c) }, ...each.slice(0, SHOWN).map((step) => ({ ...step, name: titled(step.at) }))];
+    const steps = [{ name: "before any column", size: against(base, c, others) }, ...each.slice(0, SHOWN).map((step) => ({ ...step, name: titled(step.at) }))];
     const more = each.slice(SHOWN);
     if (more.length) {
       steps.push({ name: `${more.length} more`, size: more.reduce((sum, step) => sum + step.size, 0) });
@@ -199,9 +122,9 @@
     const ends = steps.map((step) => [sum, (sum += drawn(step.size))]);
     const [low, high] = [Math.min(0, ...ends.flat()), Math.max(0, ...ends.flat())];
     const scale = (x) => (100 * (x - low)) / (high - low || 1);
-    const total = steps.reduce((a, step) => a + step.size, 0);
+    const total = against(scores, c, others);
     const items = steps.map((step, at) => item(step.name, bar(...ends[at], scale), signed(step.size), ""));
-    items.push(item("all together", bar(0, sum, scale), signed(total), "total"));
+    items.push(item("all together", bar(0, Number.isFinite(total) ? total : sum, scale), signed(total), "total"));
     list.replaceChildren(...items);
   };
   const item = (name, track, number, kind) => {
@@ -214,30 +137,30 @@
     return term.kind === "form" ? [term.columns[term.keys.indexOf(key)]] : term.columns;
   });
   const keyOf = model.columns.map((_, i) => columnsOf.findIndex((columns) => columns.length === 1 && columns[0] === i));
-  const own = (i, parts, c) => (keyOf[i] < 0 ? 0 : against(parts[keyOf[i]], c));
+  const own = (i, parts, c, others) => (keyOf[i] < 0 ? 0 : against(parts[keyOf[i]], c, others));
   const titled = (key) => `${model.names[key]} = ${columnsOf[key].map(said).join(", ")}`;
 
   // The line above a slider: what the column adds from one end to the other, all on the same scale
 
   const strips = controls.filter((control) => one(".strip", control));
-  const effect = (i, x, c) => {
+  const effect = (i, x, c, others) => {
     const tried = [...row];
     tried[i] = x;
     let sum = 0;
     for (const term of termsOf[i]) {
       for (const values of adds(term, tried)) {
-        sum += against(values, c);
+        sum += against(values, c, others);
       }
     }
     return sum;
   };
-  const showStrips = (c, parts) => {
+  const showStrips = (c, parts, others) => {
     const found = strips.map((control) => {
       const i = Number(control.dataset.column);
       const { min, max } = one("input[type=range]", control);
-      const xs = Array.from({ length: POINTS }, (_, n) => Number(min) + (n / (POINTS - 1)) * (max - min));
-      const now = own(i, parts, c) - effect(i, row[i], c); // what columns share is only told by how it changes
-      return { control, values: xs.map((x) => effect(i, x, c) + now) };
+      const places = Array.from({ length: POINTS }, (_, n) => Number(min) + (n / (POINTS - 1)) * (max - min));
+      const now = own(i, parts, c, others) - effect(i, row[i], c, others); // what columns share is only told by changes
+      return { control, values: places.map((place) => effect(i, number(i, place), c, others) + now) };
     });
     const most = Math.min(CUT, Math.max(0.5, ...found.flatMap(({ values }) => values.map((y) => Math.abs(y) || 0))));
     for (const { control, values } of found) {
@@ -252,28 +175,43 @@
   let wanted = 0;
   const status = one(".nomogram [role=status]");
   const show = () => {
-    const { scores, parts } = evaluate(row);
-    const p = softmax(scores);
+    const { scores: sums, parts } = evaluate(row);
+    const most = Math.max(...sums);
+    const scores = sums.map((sum) => (Number.isFinite(most) ? sum - most : 0));
+    const p = softmax(sums);
     const top = showClasses(p);
     const c = picker.value === "" ? top : Number(picker.value);
-    const others = k === 2 ? model.classes[1 - c] : "the mean of the others";
-    one(".of-class").textContent = `${model.classes[c]} against ${others}`;
-    showWaterfall(parts, c);
+    const others = possible(scores, c);
+    const name = model.classes[c];
+    one(".of-class").textContent =
+      k === 2 ? `the log-odds of ${name} against ${model.classes[1 - c]}` : `log p(${name}) less the mean of the others`;
+    one("#ruled-out").hidden = most > IMPOSSIBLE;
+    showWaterfall(parts, c, others, scores);
     for (const control of controls) {
       const i = Number(control.dataset.column);
-      one(".adds", control).textContent = keyOf[i] < 0 ? "" : signed(own(i, parts, c));
-      if (model.columns[i].dates) {
-        one(".day", control).textContent = Number.isNaN(row[i]) ? "" : day(row[i]);
-      }
+      one(".adds", control).textContent = keyOf[i] < 0 ? "" : signed(own(i, parts, c, others));
     }
     clearTimeout(wanted);
     wanted = setTimeout(() => {
       status.textContent = `Most probable: ${model.classes[top]}, ${percent(p[top])}`;
-      showStrips(c, parts);
+      showStrips(c, parts, others);
     }, 60);
   };
 
   // Controls: what is typed counts to the last digit; the slider follows as near as it can
+
+  const number = (i, at) => {
+    const { stops } = model.columns[i]; // of a slider whose steps are not even: it counts them
+    return stops ? stops[Math.round(at)] : at;
+  };
+  const place = (i, x) => {
+    const { stops } = model.columns[i];
+    return stops ? stops.reduce((best, stop, at) => (Math.abs(stop - x) < Math.abs(stops[best] - x) ? at : best), 0) : x;
+  };
+  const typed = (i, text) => (text.trim() === "" ? NaN : model.columns[i].dates ? days(text) : Number(text));
+
+  const examples = one("#example");
+  const byHand = () => examples && (examples.value = ""); // the row is no longer the one that was picked
 
   const set = (control, x) => {
     const i = Number(control.dataset.column);
@@ -283,7 +221,7 @@
       return;
     }
     const gone = Number.isNaN(x);
-    const [slider, box] = [one("input[type=range]", control), one("input[type=number]", control)];
+    const [slider, box] = [one("input[type=range]", control), one(".box", control)];
     const hole = one("input[type=checkbox]", control);
     slider.disabled = gone;
     control.classList.toggle("gone", gone);
@@ -291,10 +229,14 @@
       hole.checked = gone;
     }
     if (!gone) {
-      slider.value = x;
+      slider.value = place(i, x);
       slider.dataset.last = x;
-      if (Number(box.value) !== x || box.value === "") {
-        box.value = x;
+      slider.setAttribute("aria-valuetext", said(i));
+      if (typed(i, box.value) !== x) {
+        box.value = model.columns[i].dates ? day(x) : x;
+      }
+      if (box.value.length > LONG) {
+        control.classList.add("long");
       }
     } else {
       box.value = "";
@@ -307,29 +249,31 @@
     if (select) {
       select.addEventListener("change", () => {
         row[i] = Number(select.value);
+        byHand();
         show();
       });
       continue;
     }
-    const [slider, box] = [one("input[type=range]", control), one("input[type=number]", control)];
+    const [slider, box] = [one("input[type=range]", control), one(".box", control)];
     const hole = one("input[type=checkbox]", control);
     const change = (x) => {
       set(control, x);
+      byHand();
       show();
     };
-    slider.addEventListener("input", () => change(Number(slider.value)));
+    slider.addEventListener("input", () => change(number(i, Number(slider.value))));
     box.addEventListener("input", () => {
-      const typed = box.value === "" ? NaN : Number(box.value);
-      const good = Number.isFinite(typed) || (Boolean(hole) && box.value === "" && !box.validity.badInput);
+      const x = typed(i, box.value);
+      const good = Number.isFinite(x) || (Boolean(hole) && box.value.trim() === "" && !box.validity.badInput);
       box.setAttribute("aria-invalid", String(!good));
       if (good) {
-        change(typed);
+        change(x);
       }
     });
     box.addEventListener("blur", () => {
       if (box.getAttribute("aria-invalid") === "true") {
         box.setAttribute("aria-invalid", "false");
-        box.value = row[i];
+        set(control, row[i]);
       }
     });
     if (hole) {
@@ -344,8 +288,10 @@
     });
     show();
   };
-  one("#typical").addEventListener("click", () => setRow(model.columns.map((column) => column.start)));
-  const examples = one("#example");
+  one("#typical").addEventListener("click", () => {
+    byHand();
+    setRow(model.columns.map((column) => column.start));
+  });
   if (examples) {
     examples.addEventListener("change", () => examples.value !== "" && setRow(model.rows[Number(examples.value)]));
   }
@@ -353,6 +299,12 @@
   filter.addEventListener("input", () => {
     const sought = filter.value.trim().toLowerCase();
     controls.forEach((control) => (control.hidden = !one("label", control).textContent.toLowerCase().includes(sought)));
+    const folded = one(".nomogram .set .fold");
+    if (folded) {
+      const found = controls.filter((control) => folded.contains(control) && !control.hidden);
+      folded.hidden = !found.length;
+      folded.open = sought !== "" && found.length > 0;
+    }
   });
   picker.addEventListener("change", show);
   setRow(row);

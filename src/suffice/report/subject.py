@@ -1,0 +1,147 @@
+"""A fitted classifier as its page sees it: columns under their names, terms to add up, and rows that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._contributions import Contributions
+from suffice._learned import Learned
+from suffice.encoders._base import frame_of
+from suffice.encoders.columns import TIMES, Column
+from suffice.encoders.table import columns_of
+from suffice.models import Nomogram, UndrawableError
+from suffice.models._overview import Overview, overview
+
+NUMBERS = 400_000  # that a page holds at most: some megabytes
+FORM = 30  # columns of a form that a page evaluates
+ROWS = 10_000  # from which importances are taken
+
+
+class Rows:
+    """Rows of any kind as a classifier takes them, and their columns, by what the page calls them."""
+
+    def __init__(self, X: Any, keys: Sequence[Any]) -> None:
+        frame = frame_of(X)
+        self.X = X[:ROWS] if frame is None else frame.head(ROWS).to_native()
+        self._place = {key: j for j, key in enumerate(keys)}
+
+    @cached_property
+    def _columns(self) -> list[Column]:
+        return columns_of(self.X, "explain")[1]
+
+    def column(self, key: Any) -> Column:
+        """By its place: classifiers take columns in the order in which they were learned."""
+        j = self._place[key]
+        return Column(self.X[:, [j]].toarray().ravel(), f"column {key!r}") if issparse(self.X) else self._columns[j]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fitted classifier, and all that its page is made from."""
+
+    model: Any
+    names: dict[Any, Any]  # what the page calls columns, where a pipeline knows better
+    known: Overview  # but for columns that take no part
+    nomogram: Nomogram | None
+    why: str  # there is no nomogram
+    rows: Rows | None
+    contributions: Contributions | None  # of the rows
+    units: dict[Any, str]  # of columns that hold dates, durations or times: which of these
+    notes: list[str]  # what a pipeline does first
+
+
+def subject(given: Any, X: Any) -> Subject:
+    """Of a fitted classifier or a pipeline that ends in one, and rows or None."""
+    steps = getattr(given, "steps", None)
+    model = given if steps is None else given[-1]
+    if not isinstance(model, Learned):
+        raise TypeError(
+            "explain takes a fitted classifier of suffice learned from sums, or a pipeline that ends in one, got "
+            f"{type(model).__name__}"
+        )
+    check_is_fitted(model)
+    own = _inputs(model)
+    keys, notes = own, []
+    if steps is not None:
+        keys = _made(given[:-1], own)
+        made = ", ".join(type(step).__name__ for _, step in steps[:-1])
+        notes = [f"Columns are what the steps before make of those of the table: {made}"]
+        X = None if X is None else given[:-1].transform(X)
+    names = dict(zip(own, keys, strict=True))
+    rows = None if X is None else Rows(X, keys)
+    nomogram, why = _nomogram(model)
+    found = None if rows is None else _contributions(model, rows.X)
+    columns = getattr(model, "columns_", {})
+    silent = {name for name, note in columns.items() if note.silent}
+    return Subject(
+        model,
+        names,
+        overview(model.statistics_).without(silent).called(names),
+        None if nomogram is None else nomogram.called(names),
+        why,
+        rows,
+        None if found is None else found.called(names),
+        {names[name]: note.holds for name, note in columns.items() if note.holds in TIMES},
+        notes,
+    )
+
+
+def _inputs(model: Any) -> list[Any]:
+    """The columns that a classifier takes, by name or number."""
+    inputs = model._encoder.inputs(model.statistics_.domain.features)
+    return list(range(inputs.width)) if inputs.names is None else list(inputs.names)
+
+
+def _made(steps: Any, own: list[Any]) -> list[Any]:
+    """What steps call the columns that they make, where they tell; else these as they are."""
+    if any(isinstance(key, str) for key in own):
+        return own
+    try:
+        names = [str(name) for name in steps.get_feature_names_out()]
+    except (AttributeError, ValueError):  # as of a step that was given a function
+        return own
+    return names if len(set(names)) == len(own) else own
+
+
+def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
+    """The nomogram, or a sentence on why there is none."""
+    least = model.n_features_in_ * len(model.classes_)
+    if least > NUMBERS:
+        return None, (
+            f"There are no sliders here: {model.n_features_in_:,} columns and {len(model.classes_)} classes make at "
+            f"least {least:,} numbers, and a page holds at most {NUMBERS:,}."
+        )
+    if not hasattr(model, "nomogram"):
+        return None, "There are no sliders here: the model does not say what it adds up."
+    try:
+        found: Nomogram = model.nomogram()
+    except UndrawableError as error:
+        return None, f"There are no sliders here: {error}."
+    if found.size > NUMBERS:
+        return None, (
+            f"There are no sliders here: the model holds {found.size:,} numbers, and a page at most {NUMBERS:,}."
+        )
+    if any(not term.optional and len(term.columns) > FORM for term in found.terms):
+        return None, (
+            f"There are no sliders here: whole covariances of {len(found.columns)} columns are more than a page "
+            f"evaluates, which is {FORM}."
+        )
+    return found, ""
+
+
+def _contributions(model: Any, X: Any) -> Contributions | None:
+    """What columns add to the answers for rows, where the model is such a sum; errors are those of any prediction."""
+    try:
+        if hasattr(model, "contributions"):
+            found: Contributions = model.contributions(X)
+            return found
+    except UndrawableError:  # more than two classes in contests
+        pass
+    model.predict(X)
+    return None
