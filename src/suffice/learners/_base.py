@@ -47,6 +47,10 @@ class Observed:
     def __call__(self, batch: Batch) -> AnyStatistics:
         return self.model.statistics(batch.X, batch.Y)
 
+    def about(self, few: AnyStatistics) -> Observed:
+        """The same, about the origins of the sums of a few rows."""
+        return Observed(self.model.about(few))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured(Vector):
