@@ -50,6 +50,7 @@ class Data(ABC):
     """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
 
     What it is given, f, is always a small value that can be pickled, never a closure: an engine may send it anywhere.
+    Where f has `about`, `f.about(f(a few rows of all classes))` has the same sums, which add up in less time.
     """
 
     @abstractmethod

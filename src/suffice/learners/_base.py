@@ -49,6 +49,10 @@ class Observed:
     def __call__(self, batch: Batch) -> AnyStatistics:
         return self.model.statistics(batch.X, batch.Y)
 
+    def about(self, few: AnyStatistics) -> Observed:
+        """The same, about the origins of the sums of a few rows."""
+        return Observed(self.model.about(few))
+
     def query(self, rows: Queried) -> AnyStatistics:
         """The same of the rows of a database."""
         return summed(self.model, rows)

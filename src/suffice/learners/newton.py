@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from suffice.learners.gradient import penalty
 from suffice.losses import Loss
 from suffice.models import AnyStatistics, Curved, Slopes, Sums
 from suffice.models._base import CurvedModel, Share
+from suffice.models._products import gram
 
 Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
@@ -53,14 +55,18 @@ class _EvaluateCurved:
         P, weight = posterior(joint), np.where(Y.codes >= 0, Y.weight, 0.0)
         if not self.whole:
             return _Curved(losses, W.T @ D, (weight[:, None] * P * (1 - P)).T @ D**2)
-        k, width = P.shape[1], D.shape[1]
-        H = np.empty((k, width, k, width))
-        for a in range(k):
-            for b in range(a, k):
-                share = weight * P[:, a] * ((a == b) - P[:, b])
-                H[a, :, b, :] = (D * share[:, None]).T @ D
-                H[b, :, a, :] = H[a, :, b, :].T
-        return _Curved(losses, W.T @ D, H)
+        return _Curved(losses, W.T @ D, _curvature(D, P, weight))
+
+
+def _curvature(D: Array, P: Array, weight: Array) -> Array:
+    """H (k, p, k, p): the blocks beside the diagonal are symmetric, and each row of blocks sums to zero."""
+    k, width = P.shape[1], D.shape[1]
+    H = np.zeros((k, width, k, width))
+    for a, b in combinations(range(k), 2):
+        H[a, :, b, :] = H[b, :, a, :] = gram(D, -weight * P[:, a] * P[:, b])
+    for a in range(k):
+        H[a, :, a, :] = -H[a].sum(axis=1)
+    return H
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from suffice.encoders import Encoder, Numbers
 from suffice.models._base import Attempt, DegenerateError, Natural, Read, Removable
 from suffice.models._drawn import DrawnDensity, Form, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms, keys_of
+from suffice.models._products import squared_lengths
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
@@ -245,8 +246,9 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
         width = float(theta.whiten[0].any(axis=1).sum())
         for c, (origin, mean) in enumerate(zip(theta.origin, theta.mean, strict=True)):
             which = 0 if self.tied else c
-            white = ((values - origin) - mean) @ theta.whiten[which]
-            out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
+            gap = values - origin
+            gap -= mean
+            out[:, c] = -0.5 * (theta.log_det[which] + squared_lengths(gap, theta.whiten[which]) + width * LOG_2PI)
         return out
 
 

@@ -86,7 +86,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)
-        total = s.sums.total()
+        total = s.sums.diagonals().total()
         spread = spread_of(total)
         centre = total.mean()[0] + total.origin[0]
         believed = self.prior.resolve(self._seen(s, centre, spread**2))

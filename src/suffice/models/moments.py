@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from suffice._domain import Domain, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.models import _kernels
+from suffice.models._products import gram
 from suffice.models._sparse import sparse_moments
 from suffice.models._statistics import Sums, grouped
 
@@ -64,6 +66,10 @@ class Moments(Sums):
     def square(self, a: Array, b: Array) -> Array:
         """Products a b' of rows (k, d), whole or diagonal as `second` is."""
         return a[:, :, None] * b[:, None, :] if self.full else a * b
+
+    def diagonals(self) -> Self:
+        """The same without products of different columns."""
+        return replace(self, count=np.broadcast_to(self.count, self.first.shape), second=diagonal(self.second))
 
     def total(self) -> Self:
         """The moments of all rows whatever their class, as one class."""
@@ -129,7 +135,7 @@ class Moments(Sums):
         """Which variance would have no correct digits, after rows were taken from the sums `before`; None if none."""
         left, noise = diagonal(self.scatter()), NOISE * diagonal(before.second)
         vague = (left > noise) & (noise > VAGUE * left)
-        vague |= (left <= noise) & (left != 0) & (noise > NOTHING * diagonal(self.total().scatter()))
+        vague |= (left <= noise) & (left != 0) & (noise > NOTHING * self.diagonals().total().scatter())
         if vague.any():
             where = _called(vague, domain)
             return (
@@ -189,23 +195,29 @@ def _of_weights(X: Array, W: Array, origin: Array) -> Moments:
         if at is None or not np.array_equal(origin[c], origin[at]):
             Z, at = X - origin[c], c
         first[c] = W[:, c] @ Z
-        second[c] = (Z * W[:, c, None]).T @ Z
+        second[c] = gram(Z, W[:, c])
     return Moments(origin, W.sum(axis=0)[:, None], first, second)
 
 
 def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
     """S(X, Y) where every row counts for one class: a single pass, and only its own rows for a class's matrix."""
-    k = len(Y.classes)
-    count, first, second = _kernels.class_moments(X, origin, Y.codes, Y.weight)
     if not full:
-        return Moments(origin, count, first, second)
-    outer = np.empty((k, X.shape[1], X.shape[1]))
-    for c in range(k):
-        rows = np.flatnonzero(Y.codes == c)
-        Z, weight = X[rows] - origin[c], Y.weight[rows, None]
+        return Moments(origin, *_kernels.class_moments(X, origin, Y.codes, Y.weight))
+    k, d = origin.shape
+    first, second = np.zeros((k, d)), np.zeros((k, d, d))
+    for c, rows in by_code(Y.codes, k):
+        Z, weight = X[rows] - origin[c], Y.weight[rows]
         with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
-            outer[c] = Z.T @ (Z if (weight == 1).all() else Z * weight)
-    return Moments(origin, Y.mass()[:, None], first, outer)
+            first[c], second[c] = weight @ Z, gram(Z, None if (weight == 1).all() else weight)
+    return Moments(origin, Y.mass()[:, None], first, second)
+
+
+def by_code(codes: Array, k: int) -> Iterator[tuple[int, Array]]:
+    """The classes that have rows, and the rows of each, in their order."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(k + 1))
+    for c in np.flatnonzero(np.diff(starts)).tolist():
+        yield c, order[starts[c] : starts[c + 1]]
 
 
 def origins(X: Array, codes: Array, k: int) -> Array:
@@ -215,10 +227,7 @@ def origins(X: Array, codes: Array, k: int) -> Array:
     """
     every = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
     out = np.tile(every, (k, 1))
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(k + 1))
-    for c in np.flatnonzero(np.diff(starts)):
-        rows = order[starts[c] : starts[c + 1]]
+    for c, rows in by_code(codes, k):
         out[c] = _middle(X[rows[:: max(1, len(rows) // SAMPLE)]])
     return out
 

@@ -58,7 +58,7 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
     def resolve(self, s: Statistics[Any]) -> Self:
         s = replace(s, sums=guessed(s.sums))
         check_range(s)
-        return replace(self, domain=s.domain, origin=s.sums.origin, spread=spread_of(s.sums.total()))
+        return replace(self, domain=s.domain, origin=s.sums.origin, spread=spread_of(s.sums.diagonals().total()))
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Moments]:
         """Where entries are missing: the moments that normal classes are expected to have."""
