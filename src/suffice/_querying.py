@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from suffice._answers import said, said_scores
 from suffice._extras import optional
 from suffice._posterior import posterior
 from suffice._predicting import Predicting
+from suffice.models import AnyStatistics
 
 
 class Querying(Predicting):
     """The scoring query."""
+
+    statistics_: AnyStatistics
 
     def to_sql(
         self,
@@ -58,14 +60,10 @@ class Querying(Predicting):
         """
         scoring = optional("suffice.data.sql", "sql")
         fit = self._fit_result()
-        features = fit.model.encoder.inputs(self._inputs())
+        features = fit.model.encoder.inputs(self.statistics_.domain.features)
         source = scoring.Scoring.of(table, dialect, keys, features, columns, fit.model.encoder.holding())
         scores = said_scores(fit.model, fit.parameters, source.say)
         found = dict(zip(self._by_class("p(...)"), said(posterior, source.say, scores), strict=True))
         found["prediction"] = said(self._choice(), source.say, scores)[0]
         query: str = source.query(found)
         return query
-
-    def _inputs(self) -> Any:
-        statistics: Any = self.__dict__["statistics_"]
-        return statistics.domain.features

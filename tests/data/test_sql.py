@@ -46,10 +46,10 @@ def collected(answer):
     return np.array([row[0] for row in rows]) if len(rows[0]) == 1 else np.array(rows, dtype=float)
 
 
-def same(db, estimator, frame, atol):
+def same(db, estimator, frame, atol, table="t"):
     """Learned in the database and in memory: the same probabilities, and the same answers where there are any."""
     rows = frame.drop(columns=TARGET)
-    data = engine(db, frame)
+    data = engine(db, frame, table)
     theirs = estimator.fit(data)
     probabilities = theirs.predict_proba(rows)
     try:
@@ -136,7 +136,7 @@ def test_a_pass_of_calibration_is_one_query(dialect):
     y = rng.integers(2, size=60)
     frame = tabled(rng.normal(size=(60, 2)) + y[:, None] + 1e6, y)
     with database(dialect) as db:
-        data = same(db, GaussianNB(learner=RiskCalibration(0.1, max_iter=2, stop=None)), frame, 1e-8)
+        data = same(db, GaussianNB(learner=RiskCalibration(0.1, max_iter=2, stop=None)), frame, 1e-8, "weighed")
         counts = []
         for passes in (2, 4):
             before = len(data.asked)

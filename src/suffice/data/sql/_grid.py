@@ -51,8 +51,8 @@ def truncated(say: Writer, x: Said, shift: int) -> Said:
 
 
 def shifts(rows: Any, most: int) -> list[int]:
-    """Of each column a shift at which cells are few enough to come back, and the least one at which they are fewer than
-    the grid may have: from there on coarser cells are added up here, exactly.
+    """Of each column the least shift at which there are at most so many cells, or one at which a few times as many come
+    back: coarser cells are then made of these, exactly.
     """
     d = len(rows.columns)
     low, high = np.zeros(d, dtype=int), np.full(d, DIGITS)

@@ -12,7 +12,7 @@ from sqlglot import exp as sq
 
 from suffice._arithmetic import Arithmetic
 from suffice._domain import Features
-from suffice._labels import show_all
+from suffice._labels import positions, show_all
 from suffice._reading import Choices, Reading
 from suffice._vector import Array
 from suffice.data._layout import DataError
@@ -23,6 +23,7 @@ from suffice.data.sql._source import Source
 from suffice.data.sql._writing import Said, Writer, column, name, united
 
 CLASS, WEIGHT = "class", "weight"
+WEIGHED = "suffice weighed"  # no name that a table is likely to have
 CONVERTED: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("sqlite", "boolean"): bool,
     ("sqlite", "dates"): datetime.datetime.fromisoformat,
@@ -57,14 +58,9 @@ class SQLRows(Queried):
     def holding(self) -> list[tuple[str, str]]:
         kinds = [self._kind(one) for one in self.columns]
         some = _sums.known(self.source, [one for one, kind in zip(self.columns, kinds, strict=True) if kind == TEXT])
-        return [
-            ("number", kind)
-            if kind in NUMERIC
-            else ("category", kind)
-            if some.get(one, True)
-            else ("nothing", "no values")
-            for one, kind in zip(self.columns, kinds, strict=True)
-        ]
+        words = {kind: ("number" if kind in NUMERIC else "category", kind) for kind in kinds}
+        pairs = zip(self.columns, kinds, strict=True)
+        return [words[kind] if some.get(one, True) else ("nothing", "no values") for one, kind in pairs]
 
     def _kind(self, one: str) -> str:
         kind = self.source.kinds[one]
@@ -91,7 +87,9 @@ class SQLRows(Queried):
     def onto(self, classes: Array) -> SQLRows:
         if np.array_equal(classes, self.classes):
             return self
-        return replace(self, noted={}, classes=classes, scale=None if self.scale is None else np.ones(len(classes)))
+        at = positions(classes, self.classes, "class labels")
+        scale = None if self.scale is None else np.where(at < 0, 1.0, self.scale[at])
+        return replace(self, noted={}, classes=classes, scale=scale)
 
     def block(self, name: str) -> SQLRows:
         return replace(self, columns=tuple(self.columns[j] for j in self.blocks.at[name]), blocks=None)
@@ -118,13 +116,13 @@ class SQLRows(Queried):
         own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(say)}
         rows = self._counting(say.query(self.source.from_table, own))
         names = [one.alias for one in rows.expressions[2 + len(W) :]]
-        return united([self._of_class(c, names) for c in range(len(W))], "weighed", rows)
+        return united([self._of_class(c, names) for c in range(len(W))], WEIGHED, rows)
 
     def _of_class(self, c: int, names: Sequence[str]) -> Any:
         first = [sq.Alias(this=sq.Literal.number(c), alias=name(CLASS))]
         first.append(sq.Alias(this=column(f"W{c}"), alias=name(WEIGHT)))
         rest = [sq.Alias(this=column(one), alias=name(one)) for one in names]
-        return sq.Select(expressions=[*first, *rest]).from_(sq.Table(this=name("weighed")))
+        return sq.Select(expressions=[*first, *rest]).from_(sq.Table(this=name(WEIGHED)))
 
     def _labels(self, say: Writer) -> tuple[Said, Said]:
         """The class of each row, -1 for none of these, and its weight."""

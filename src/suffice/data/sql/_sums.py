@@ -22,6 +22,7 @@ LOSSES = 4  # that formulas of other weights give: mass, log loss, soft error an
 WIDE = 900  # sums that come back in a row, at most
 LARGEST = float(np.finfo(float).max)
 CLASS, WEIGHT = "class", "weight"
+CODED = "suffice coded"  # no name that a table is likely to have
 
 
 def total(x: Any) -> Any:
@@ -293,7 +294,7 @@ def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
     if not rows.noted:
         parts += [_by_cell(-1 - i, integer(0), column(one)) for i, one in enumerate([WEIGHT, *_losses(rows)])]
         besides = np.zeros((len(rows.classes), 1 + len(_losses(rows))))
-    for j, cell, c, weight in rows.source.run(united(parts, "coded", rows.relation(entries))) if parts else ():
+    for j, cell, c, weight in rows.source.run(united(parts, CODED, rows.relation(entries))) if parts else ():
         if j < 0:
             besides[int(c), -1 - int(j)] = float(weight)
         elif cell >= 0:
@@ -308,4 +309,4 @@ def _by_cell(j: int, cell: Any, weight: Any) -> Any:
     own = [("part", integer(j)), ("cell", cell), (CLASS, column(CLASS)), ("total", total(weight))]
     select = sq.Select(expressions=[sq.Alias(this=one, alias=name(called)) for called, one in own])
     keys = [column(CLASS)] if isinstance(cell, sq.Literal) else [cell.copy(), column(CLASS)]
-    return select.from_(sq.Table(this=name("coded"))).group_by(*keys)
+    return select.from_(sq.Table(this=name(CODED))).group_by(*keys)
