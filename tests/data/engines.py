@@ -89,6 +89,7 @@ def spark_session():
     """A session of two threads, in which a task may fail four times; it ends with the tests."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # for parts of the tests that travel
     builder = SparkSession.builder.master("local[2,4]").appName("suffice")
     for key, value in {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -24,7 +24,7 @@ from suffice.data._layout import DataError, Layout, located
 from suffice.data._partitioned import FAN_IN, Partial, Partitioned, added, called
 
 FAULTS = (ValueError, TypeError, LookupError, OSError)  # of partitions that dask itself cannot read
-QUIET = {"distributed.admin.large-graph-warning-threshold": "100MB"}  # parameters may be large, and go out once
+LARGE = "distributed.admin.large-graph-warning-threshold"
 
 
 class Dask(Partitioned):
@@ -82,7 +82,7 @@ class Dask(Partitioned):
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the partitions, added by the workers in a fixed order."""
         leaves = self._tasks("sum", Partial(f, self.change))
-        with _faults(self), config.set(QUIET):
+        with _faults(self), self._quiet():
             total: R = self._computed(leaves, _tree(self._numbers, leaves))
         return total
 
@@ -96,7 +96,7 @@ class Dask(Partitioned):
         if self._kept is not None and self._leaves_as_is(before):
             return self
         tasks, other = self._tasks("keep", Keep(self.change)), copy.copy(self)
-        with _faults(self), config.set(QUIET):
+        with _faults(self), self._quiet():
             batches = persist(*tasks) if self.client is None else self.client.persist(tasks)
         empty = before if self.change is None else self.change(before)
         other._kept, other.change = Kept(dict(zip(self._numbers, batches, strict=True)), empty), None
@@ -122,9 +122,17 @@ class Dask(Partitioned):
             for number in self._numbers
         ]
 
+    def _client(self) -> Any:
+        """The client that computes, or None if dask does by itself."""
+        return getattr(get_scheduler(), "__self__", None) if self.client is None else self.client
+
+    def _quiet(self) -> AbstractContextManager[Any]:
+        """No warning of large parameters, which go out once; there are settings of clients where there is one."""
+        return nullcontext() if self._client() is None else config.set({LARGE: "100MB"})
+
     def _computed(self, leaves: list[Lazy], total: Lazy) -> Any:
         """A total; the partitions are counted on the way if that is to be shown."""
-        client = self.client if self.client is not None else _current_client()
+        client = self._client()
         with reading("partitions", len(leaves), self.verbose and leaves, "partitions") as seen:
             if client is None:
                 with Callback(posttask=lambda key, *_: seen(str(key).startswith("suffice_sum"))):
@@ -229,11 +237,6 @@ def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) ->
         if one is not None and not isinstance(one, DaskArray):
             raise TypeError(f"with rows in a dask array, {called_} is a dask array, got a {type(one).__name__}")
     return Blocks(collection, *beside)
-
-
-def _current_client() -> Any:
-    """The client that dask would use, or None if it would compute by itself."""
-    return getattr(get_scheduler(), "__self__", None)
 
 
 @sizeof.register(Batch)

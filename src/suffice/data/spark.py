@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from weakref import finalize
 
 from suffice._progress import reading
@@ -21,7 +21,7 @@ from suffice.data._partitioned import FAN_IN, Partial, Partitioned, called, narr
 from suffice.data._spark_tasks import ROWS, Add, Answer, Encode, Fault, Load, Read, Reader, Sum, Tables
 
 FAILED = re.compile(r"Task (\d+) in stage \S+ failed")  # Spark's words; in the first stage a task is a partition
-UNREAD = re.compile("FAILED_READ_FILE|thrown from the Python worker")
+UNREAD = re.compile(r"\[FAILED_READ_FILE.*|thrown from the Python worker")
 SAID = re.compile(r"^(\w+Error): (.+)$", re.MULTILINE)  # what Python has said last
 
 
@@ -180,11 +180,12 @@ def _faults() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         text = str(error)
-        failed, said = FAILED.search(text), SAID.findall(text)
-        if failed is None and UNREAD.search(text) is None:
+        failed, unread, said = FAILED.search(text), UNREAD.search(text), SAID.findall(text)
+        if failed is None and unread is None:
             raise
         where = "a partition" if failed is None else called(int(failed[1]))
-        raise DataError(f"{where}: {': '.join(said[-1]) if said else text.splitlines()[0]}") from None
+        what = ": ".join(said[-1]) if said else cast(re.Match[str], unread or failed)[0]
+        raise DataError(f"{where}: {what}") from None
 
 
 def _check(df: Any) -> None:
