@@ -1,23 +1,24 @@
 """Data sets: each knows how to be summed and mapped, whatever holds its rows."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suffice._labels import OneHot
 from suffice.data._base import Batch, Data, Named
 from suffice.data._layout import DataError, Layout
-from suffice.data._sources import is_source, source
+from suffice.data._sources import ENGINES, FILES, is_source, source
 from suffice.data.memory import Memory
 
-if TYPE_CHECKING:
-    from suffice.data.parquet import Parquet
+__all__ = ["Batch", "Data", "DataError", "Layout", "Memory", "Named", "OneHot", "is_source", "source"]
 
-LAZY = {"Parquet": "suffice.data.parquet"}  # whose packages are imported only where they are used
-
-__all__ = ["Batch", "Data", "DataError", "Layout", "Memory", "Named", "OneHot", "Parquet", "is_source", "source"]
+_LATER = {name: module for module, name in (FILES, *ENGINES.values())}  # whose backends are imported when asked for
 
 
 def __getattr__(name: str) -> Any:
-    if name in LAZY:
-        return getattr(import_module(LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])
