@@ -90,8 +90,9 @@ class Answers:
     def _write(self, path: str, part: Path) -> None:
         tables = self._of(path)
         first = next(tables)
+        repeated = [field.name for field in first.schema if not pa.types.is_floating(field.type)]
         with part.open("wb") as file:
-            with pq.ParquetWriter(file, first.schema) as writer:
+            with pq.ParquetWriter(file, first.schema, use_dictionary=repeated) as writer:
                 writer.write_table(first)
                 for table in tables:
                     writer.write_table(table)

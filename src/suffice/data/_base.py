@@ -75,6 +75,10 @@ class Data(ABC):
         """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
         return None
 
+    def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
+        """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
+        return self
+
     def changed(self, change: Change) -> Data:
         """The same rows after a change of each batch, to features that are an array; rows may be left out."""
         return Changed(self, change)
@@ -110,10 +114,6 @@ class Data(ABC):
         Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
         """
         return None
-
-    def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
-        """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
-        return self
 
 
 @dataclass(frozen=True)

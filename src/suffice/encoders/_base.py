@@ -83,7 +83,9 @@ def names_of(frame: nw.DataFrame[Any]) -> Array:
 
 def numbers_of(column: nw.Series[Any]) -> Array:
     """A column of numbers as floats (n,), NaN where one is missing."""
-    values = np.asarray(column.to_numpy())
+    native = column.to_native()
+    whole = native.chunk(0).to_numpy(zero_copy_only=False) if getattr(native, "num_chunks", 0) == 1 else None
+    values = np.asarray(column.to_numpy() if whole is None else whole)  # Arrow copies unless it is asked for one piece
     if values.dtype.kind in "biuf":  # what is missing is NaN then
         return values if values.dtype.kind == "f" else values.astype(float)
     null = column.is_null().to_numpy()

@@ -1,0 +1,52 @@
+"""Cells on a nested grid, found by hashing, are those that sorting finds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from suffice.models import _kernels, grid
+
+RNG = np.random.default_rng(0)
+N = 3 * grid.SAMPLE
+COLUMNS = {
+    "normal": RNG.normal(size=N),
+    "two decimals": RNG.normal(size=N).round(2),
+    "whole": RNG.integers(-50_000, 50_000, size=N).astype(float),
+    "zeros of both signs": np.where(RNG.random(N) < 0.5, RNG.choice([-0.0, 0.0], N), RNG.normal(size=N)),
+    "missing": np.where(RNG.random(N) < 0.3, np.nan, RNG.normal(size=N)),
+    "nothing": np.full(N, np.nan),
+    "all sizes": np.append(10.0 ** RNG.uniform(-300, 300, N - 4), [np.inf, -np.inf, 5e-324, -5e-324]),
+    "rising": np.arange(N) * 1.0,
+    "just enough": np.resize(np.arange(grid.CELLS) + 0.5, N),
+    "one too many": np.resize(np.arange(grid.CELLS + 1) + 0.5, N),
+}
+
+
+def by_sorting(values):
+    """The least shift at which the distinct keys are few enough, by trying all."""
+    keys = grid.ordered(values[~np.isnan(values)])
+    return next((np.unique(keys >> s), s) for s in range(64) if len(np.unique(keys >> s)) <= grid.CELLS)
+
+
+@pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS.keys())
+def test_cells_are_those_of_sorting(values):
+    keys, shift = grid.cells(values)
+    expected, at = by_sorting(values)
+    assert shift == at
+    assert_array_equal(keys, expected)
+    found = np.searchsorted(keys, grid.ordered(values) >> shift)
+    assert_array_equal(grid.codes(values, keys, shift), np.where(np.isnan(values), -1, found))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_intervals_are_those_of_a_binary_search(dtype, precision):
+    sizes = [0, 1, 2, 3, 7, 32, 100]
+    bounds = [np.sort(RNG.normal(size=size)).astype(precision) for size in sizes]
+    X = RNG.normal(size=(1000, len(sizes))).astype(precision)
+    X[::7, 5], X[::11, 6], X[3], X[4], X[5] = bounds[5][9], np.nan, np.inf, -np.inf, np.nan
+    codes = np.empty(X.shape, dtype)
+    _kernels.interval_codes(X, np.concatenate(bounds), np.cumsum([0, *sizes]), codes)
+    for j, own in enumerate(bounds):
+        inside = np.searchsorted(own, X[:, j], side="right") - 1
+        assert_array_equal(codes[:, j], np.where(np.isnan(X[:, j]), -1, inside))
