@@ -20,7 +20,7 @@ from suffice.models._explained import ExplainedDensity, Terms, keys_of
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
-from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
+from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance, with_limits
 from suffice.models.linear import Linear
 from suffice.models.moments import Moments, diagonal, ratio
 from suffice.models.natural import Quadratic
@@ -247,7 +247,7 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
             which = 0 if self.tied else c
             white = ((values - origin) - mean) @ theta.whiten[which]
             out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
-        return out
+        return with_limits(out, values, lambda rows: -np.square(rows @ theta.whiten).sum(axis=2).T)
 
 
 def _root(covariance: Array, whiten: Array) -> Array:
