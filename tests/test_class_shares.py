@@ -1,8 +1,11 @@
 """Classes in other shares than in learning, and the Bayes error of a density."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -20,7 +23,8 @@ from suffice import (
 )
 from suffice._posterior import posterior
 from suffice.data import Memory
-from suffice.learners import TM, GradientDescent, RiskCalibration
+from suffice.learners import TM, DiscriminativeFrequency, GradientDescent, RiskCalibration
+from suffice.learners._level import level_of
 from suffice.models import Binned
 from tests.populations import exact, mixed_table, two_normal
 from tests.strangers.lazy import Lazy
@@ -59,16 +63,99 @@ def test_shifted_classifiers_go_on():
     assert_allclose(clone(twin).fit(X, y_iris).predict_proba(X), want.predict_proba(X), atol=1e-10)
     around = ModelClassifier(Binned(n_bins=4)).fit(X, y_iris).shift_priors([0.7, 0.2, 0.1])
     assert_allclose(around.partial_fit(X, y_iris).class_prior_, [0.7, 0.2, 0.1])
-    moved = GaussianNB(learner=RiskCalibration(0.1, 8, stop=None)).fit(X, y_iris)
-    P = moved.predict_proba(X) * [0.7, 0.2, 0.1] / moved.class_prior_
-    assert_allclose(moved.shift_priors([0.7, 0.2, 0.1]).predict_proba(X), P / P.sum(axis=1, keepdims=True), atol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore")  # that what was learned is stale
 @pytest.mark.parametrize("learner", [RiskCalibration(0.1, 8, stop=None), GradientDescent(max_iter=5, stop=None)])
 def test_shifted_shares_are_carried_along(learner):
-    model = QuadraticDiscriminantAnalysis(learner=learner).fit(X[::2], y_iris[::2]).shift_priors([0.7, 0.2, 0.1])
-    assert_allclose(model.partial_fit(X[1::2], y_iris[1::2]).class_prior_, [0.7, 0.2, 0.1])
+    model = QuadraticDiscriminantAnalysis(learner=learner).fit(X[::2], y_iris[::2])
+    twin = model.shift_priors([0.7, 0.2, 0.1])
+    before = twin.class_prior_
+    assert_allclose(twin.partial_fit(X[1::2], y_iris[1::2]).class_prior_, before)
+    assert_allclose(np.exp(level_of(twin._fit_result())), [0.7, 0.2, 0.1])
+
+
+def overlapping(n, share, seed=0):
+    """One signal, seen six times, which naive Bayes is too sure of."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return (rng.normal(size=n) + y)[:, None] + 0.3 * rng.normal(size=(n, 6)), y
+
+
+LEARNERS = {
+    "RC": {"learner": RiskCalibration()},
+    "RC, unfinished": {"learner": RiskCalibration(0.1, 8, stop=None)},
+    "RC, given p(y)": {"learner": RiskCalibration(), "class_prior": [0.5, 0.5]},
+    "RC, out of sample": {"learner": RiskCalibration(out_of_sample=True)},
+    "TM": {"learner": TM()},
+    "GD": {"learner": GradientDescent()},
+    "DFE": {"learner": DiscriminativeFrequency()},
+}
+
+
+@pytest.fixture(scope="module", params=LEARNERS)
+def calibrated(request):
+    made = NaiveBayes if request.param == "DFE" else GaussianNB
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that steps end before they settle
+        return made(**LEARNERS[request.param]).fit(*overlapping(3000, 0.3))
+
+
+def test_the_rows_learned_have_the_shares_that_they_have(calibrated):
+    rows, y = overlapping(3000, 0.3)
+    share = np.bincount(y) / len(y)
+    assert_allclose(calibrated.estimate_priors(rows), share, atol=1e-3)
+    assert_allclose(calibrated.shift_priors(share).predict_proba(rows).mean(axis=0), share, atol=1e-3)
+
+
+def test_a_calibrated_classifier_finds_and_takes_another_mix(calibrated):
+    """Against EM from probabilities that are corrected, by a constant in their log-odds, to the shares of the rows."""
+    rows, y = overlapping(3000, 0.3)
+    new, truth = overlapping(3000, 0.05, seed=1)
+    share = np.bincount(y) / len(y)
+
+    def odds(a, P):
+        return posterior(np.log(P) + np.array([0.0, a]))
+
+    a = brentq(lambda a: odds(a, calibrated.predict_proba(rows))[:, 1].mean() - share[1], -20, 20)
+    ratio = odds(a, calibrated.predict_proba(new)) / share
+    want = minimize_scalar(lambda q: -np.log(ratio @ [1 - q, q]).mean(), (1e-6, 0.5), bounds=(1e-6, 1 - 1e-6)).x
+    found = calibrated.estimate_priors(new)
+    assert_allclose(found[1], want, atol=2e-3)
+    assert abs(found[1] - truth.mean()) < 0.1
+    twin = calibrated.shift_priors(found)
+    P = ratio * found
+    assert_allclose(twin.predict_proba(new), P / P.sum(axis=1, keepdims=True), atol=2e-3)
+    assert_allclose(twin.predict_proba(new).mean(axis=0), found, atol=1e-6)
+    assert_allclose(twin.estimate_priors(new), found, atol=1e-6)
+    assert_allclose(
+        twin.shift_priors([0.5, 0.5]).predict_proba(new), calibrated.shift_priors("uniform").predict_proba(new)
+    )
+
+
+def test_settled_calibration_counts_at_the_shares_of_the_rows():
+    rows, y = overlapping(3000, 0.3)
+    model = GaussianNB(learner=RiskCalibration(anchor=0.0, max_iter=300, tol=1e-9)).fit(rows, y)
+    share = np.bincount(y) / len(y)
+    assert abs(model.class_prior_[1] - share[1]) > 0.02  # the parameter has moved
+    assert_allclose(model.shift_priors(share).predict_proba(rows), model.predict_proba(rows), atol=1e-3)
+    weighed = GaussianNB(learner=RiskCalibration(), class_weight="balanced").fit(rows, y)
+    assert_allclose(np.exp(level_of(weighed._fit_result())), [0.5, 0.5], atol=0.01)
+
+
+@pytest.mark.filterwarnings("ignore")  # that what was learned is stale
+def test_the_shares_follow_rows_that_come_and_go(tmp_path):
+    """Rows of the second class come: the shares at which probabilities count follow, and go back as these go."""
+    rows, y = overlapping(3000, 0.3)
+    more, labels = overlapping(3000, 1.0, seed=2)
+    model = GaussianNB(learner=RiskCalibration()).fit(rows, y)
+    before = level_of(model._fit_result())
+    model.save(tmp_path / "m.suffice")
+    assert_array_equal(level_of(load(tmp_path / "m.suffice")._fit_result()), before)
+    both = GaussianNB(learner=RiskCalibration()).fit(np.r_[rows, more], np.r_[y, labels])
+    model.partial_fit(more, labels)
+    assert_allclose(np.exp(level_of(model._fit_result())), np.exp(level_of(both._fit_result())), atol=0.01)
+    assert_allclose(level_of(model.forget(more, labels)._fit_result()), before, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")  # that steps end before they settle

@@ -18,10 +18,12 @@ from suffice._domain import Domain, Encoded
 from suffice._labels import as_keys, positions, show_all
 from suffice._notice import Notice, emit
 from suffice._own_error import BayesError, by_quadrature, by_sampling
+from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, _has_density
 from suffice._vector import Array
 from suffice.data import Data, Memory, source
 from suffice.learners import Fit
+from suffice.learners._level import level_of
 from suffice.models import Density, Samplable
 from suffice.models._base import Classed
 from suffice.priors import log_class_prior
@@ -166,10 +168,13 @@ class Generative(Predicting):
     def shift_priors(self, class_prior: Any) -> Self:
         """A copy whose class probabilities are other ones; all else that was learned stays, statistics included.
 
-            p'(y | x) = p(y | x) p'(y) / p(y), normalised
+            p'(y | x) = p(y | x) p'(y) / q(y), normalised
 
-        For rows from where the classes come in other shares, but look the same. `partial_fit`, `merge` and `forget`
-        keep these shares; a calibrated classifier is recalibrated first and shifted then.
+        For rows from where the classes come in other shares, but look the same. Of a closed form q(y) is p(y). A
+        learner that calibrates moves p(y), which is then no share of anything: q are the shares at which the rows
+        learned have their own on average, those of the rows themselves once calibration has settled; and `class_prior`
+        and `class_prior_` of the copy are the p(y) that has to be for p'. `partial_fit`, `merge` and `forget` keep
+        these shares; a calibrated classifier is recalibrated first and shifted then.
 
         Parameters
         ----------
@@ -181,11 +186,11 @@ class Generative(Predicting):
             raise ValueError("shift_priors: class_prior must be probabilities by class, or 'uniform', got None")
         log_p = log_class_prior(np.ones(len(classes)), classes, class_prior)
         twin, before = copy.copy(self), getattr(self, "_before", None)
-        cast(Any, twin)._learned = _reweighed(fit, log_p)
+        learned = cast(Any, twin)._learned = _reweighed(fit, log_p)
         if before is not None and len(before.parameters.class_log_prob) == len(log_p):  # what is carried along
             cast(Any, twin)._before = _reweighed(before, log_p)
-        cast(Any, twin)._shifted = True
-        twin._given_class_prior(dict(zip(as_keys(classes), np.exp(log_p).tolist(), strict=True)))
+        cast(Any, twin)._shifted, p = True, learned.parameters.class_log_prob
+        twin._given_class_prior(dict(zip(as_keys(classes), np.exp(p).tolist(), strict=True)))
         return twin
 
     def _given_class_prior(self, class_prior: dict[Any, float]) -> None:
@@ -196,11 +201,11 @@ class Generative(Predicting):
     def estimate_priors(self, X: Any) -> Array:
         """The class probabilities (k,) of rows without labels, in which classes come in other shares than in learning.
 
-            p'(y) <- mean_i p(y | x_i) p'(y) / p(y), normalised over y,     from p' = p, until nothing changes
+            p'(y) <- mean_i p(y | x_i) p'(y) / q(y), normalised over y,     from p' = q, until nothing changes
 
         These are the shares that make the rows most probable (EM, in squared steps), if each class still looks as it
-        did, and the probabilities are right. `shift_priors` takes them. ConvergenceWarning where others may be more
-        probable by more than 1 %.
+        did, and the probabilities are right. q is that of `shift_priors`, which takes them. ConvergenceWarning where
+        others may be more probable by more than 1 %.
 
         Parameters
         ----------
@@ -214,7 +219,7 @@ class Generative(Predicting):
         Scandinavian Journal of Statistics 35 (2008), doi:10.1111/j.1467-9469.2007.00585.x.
         """
         fit = self._fit_result()
-        own = np.asarray(fit.parameters.class_log_prob)
+        own = log_posterior(level_of(fit)[None])[0]
         share, gap = most_probable_shares(self._scored(X, Asked(fit.model, fit.parameters, Ratios(own))), np.exp(own))
         if gap > LACKING:
             said = (
@@ -233,10 +238,15 @@ class Generative(Predicting):
         return Memory(answers, np.zeros(len(answers)))
 
 
-def _reweighed(fit: Fit, class_log_prob: Array) -> Fit:
-    """A fit with other class probabilities."""
-    model, theta = cast(Classed[Any, Any], fit.model).reweighed(fit.parameters, class_log_prob)
-    return replace(fit, model=model, parameters=theta)
+def _reweighed(fit: Fit, log_share: Array) -> Fit:
+    """A fit whose probabilities count for other shares of the classes (k,)."""
+    log_p = log_share
+    if fit.level is not None:  # p(y) is no share then
+        with np.errstate(invalid="ignore"):
+            beside = fit.parameters.class_log_prob - fit.level
+        log_p = log_posterior((log_share + np.where(np.isfinite(beside), beside, 0.0))[None])[0]
+    model, theta = cast(Classed[Any, Any], fit.model).reweighed(fit.parameters, log_p)
+    return replace(fit, model=model, parameters=theta, level=None if fit.level is None else log_share)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -90,3 +90,12 @@ def test_more_than_a_hundred_classes_are_learned_if_told(tmp_path, call):
     pcsv.write_csv(pa.table({"u": rng.normal(size=360) + 5.0 * y, "y": y}), tmp_path / "a.csv")
     assert "say --many-classes" in call("fit", "a.csv", "--target", "y", "-m", "nb", "-o", "m.suffice", code=2)
     assert "120 classes" in call("fit", "a.csv", "--target", "y", "-m", "nb", "-o", "m.suffice", "--many-classes")
+
+
+def test_whole_numbers_that_are_one_to_double_precision(tmp_path, call):
+    table = labelled("a", "b")
+    table = table.append_column("code", pa.array([2**63 - 1 - i for i in range(120)]))
+    pcsv.write_csv(table, tmp_path / "a.csv")
+    said = call("fit", "a.csv", "--target", "back", "-m", "nb", "-o", "m.suffice")
+    assert "120 different whole numbers of 'code' are 1 number to double precision" in said
+    assert "'code' (left out: it has one value only, to double precision)" in said

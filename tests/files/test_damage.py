@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from numpy.lib import format as npy
 import suffice
 from suffice import ModelFileError
 from suffice.files import _archive, _file
+from suffice.learners import RiskCalibration
 from tests.files import fuzz
 
 
@@ -283,3 +285,12 @@ def test_nothing_is_imported(files, plain):
     text = json.dumps(document).replace("models.Moments", "antigravity.Moments")
     refused(path, fuzz.packed([("model.json", text), *members.items()]), "does not know")
     assert "antigravity" not in sys.modules
+
+
+def test_shares_of_other_classes_are_refused(tmp_path):
+    model = suffice.GaussianNB(learner=RiskCalibration(0.1, 2, stop=None))
+    model.fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+    model._learned = model._before = replace(model._learned, level=np.zeros(3))
+    model.save(tmp_path / "m.suffice")
+    with pytest.raises(ModelFileError, match=r"level of a Fit has the shape \(3,\), not \(k\) with k = 2"):
+        suffice.load(tmp_path / "m.suffice")

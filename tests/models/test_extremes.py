@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 
 from suffice import (
     FisherDiscriminant,
@@ -68,3 +69,20 @@ def test_huge_units_are_refused(name, power):
 def test_scales_near_the_end_of_the_range_are_refused(name, scale):
     with pytest.raises(ValueError, match=r"too (large|small) for their squares to be numbers: scale it"):
         ALL[name].fit(IRIS[0] * scale, IRIS[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [(GaussianNB, np.asarray), (GaussianNB, csr_array), (QuadraticDiscriminantAnalysis, np.asarray)],
+)
+def test_rows_too_far_for_their_squares_to_be_numbers_have_the_class_of_the_limit(kind, rows):
+    """The class at 1e100 in some direction is that at 1e200: variances alone decide it."""
+    model = kind().fit(IRIS[0], IRIS[1])
+    ways = np.random.default_rng(0).normal(size=(20, 4))
+    near, far = (model.predict_proba(rows(size * ways)) for size in (1e100, 1e200))
+    assert len(np.unique(near.argmax(axis=1))) > 1
+    assert_allclose(far, near)
+    assert_allclose(far.max(axis=1), 1)
+    if rows is np.asarray:
+        ways[:, 1] = np.nan
+        assert_allclose(model.predict_proba(1e200 * ways), model.predict_proba(1e100 * ways))

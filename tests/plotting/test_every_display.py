@@ -135,6 +135,14 @@ FEW = X[:5]
         (lambda: CalibrationDisplay.from_predictions([0, 1], [0.5, 1.5]), "from 0 to 1, got 0.5 to 1.5"),
         (lambda: CalibrationDisplay.from_predictions([0, 1], [0.5, np.nan]), "from 0 to 1, got nan"),
         (lambda: CalibrationDisplay.from_predictions([0, 1, 2], [0.5, 0.5, 0.5]), r"3 classes, \[0, 1, 2\], but prob"),
+        (
+            lambda: CalibrationDisplay.from_predictions([0, 1], [[0.5, 0.5], [0.9, 0.6]]),
+            "must sum to 1, those of row 1 sum to 1.5",
+        ),
+        (
+            lambda: HistoryDisplay.from_estimator(DecisionTreeClassifier().fit(X, Y)),
+            "take a classifier of suffice, such as GaussianNB",
+        ),
         (lambda: CalibrationDisplay.from_predictions([], []), "at least one row, got none"),
         (
             lambda: ContributionsDisplay.from_estimator(DecisionTreeClassifier().fit(X, Y), X),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import suffice
 from suffice.learners import RiskCalibration
-from suffice.tables import NUMBER, Sheet, TableError, kind_of, listed, nearest, useful
+from suffice.tables import NUMBER, Sheet, TableError, as_doubles, kind_of, listed, nearest, useful
 
 AUTO = "auto"
 Columns = Mapping[str, str]  # what columns are to be read as, instead of what their types say
@@ -55,6 +55,7 @@ def kind_named(name: str) -> Kind:
 
 def columns_for(kind: Kind, sheet: Sheet, target: str) -> Sheet:
     """The columns that a model can take, with a note for every other."""
+    sheet = as_doubles(sheet, target)
     if kind.takes_all:
         return _with_values(sheet, target)
     table = sheet.table

@@ -44,4 +44,4 @@ def check_output(
 
 
 def _same(out: Path, other: Path | str | None) -> bool:
-    return other is not None and Path(other).exists() and out.samefile(other)
+    return other is not None and out.exists() and Path(other).exists() and out.samefile(other)

@@ -90,5 +90,11 @@ class Recorded(Data):
     def pieces(self, count: int, seed: int) -> Sequence[Data]:
         return self._parts(lambda data: data.pieces(count, seed), "pieces", count, seed)
 
+    def typed(self) -> Any | None:
+        return self.data.typed()
+
+    def seen(self, f: Callable[[Any], Any]) -> Data:
+        return self._view(lambda data: data.seen(f), "seen", f)
+
     def persist(self) -> Data:
         return self._view(lambda data: data.persist(), "persist")

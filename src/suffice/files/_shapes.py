@@ -22,6 +22,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "models.Words": {"table": "k d"},
     "models.Counts": {"table": "k c"},
     "models.Histogram": {"table": "k m"},
+    "learners.Fit": {"level": "~k"},
     "models.Tables": {"class_log_prob": "~k", "log_probability": "~c k"},
     "models.WordProbabilities": {"class_log_prob": "~k", "log_probability": "~k d"},
     "models.Chances": {"class_log_prob": "~k", "present": "~k d", "absent": "~k d", "nothing": "~k", "always": "k"},

@@ -35,7 +35,7 @@ NEEDED = ("statistics_", "n_features_in_", "_encoder", "_declared")  # by a clas
 
 def check_object(made: Any) -> None:
     """ModelFileError unless an object is one that learning may have made; its parts have been checked before."""
-    domain = getattr(made, "domain", None)
+    domain = getattr(getattr(made, "statistics", made), "domain", None)  # a fit has those of its statistics
     if isinstance(domain, Domain):
         check_arrays(made, sizes(domain))
     elif hasattr(made, "get_params"):

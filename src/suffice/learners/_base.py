@@ -20,6 +20,7 @@ from suffice.data import Batch, Data
 from suffice.data._queries import Queried
 from suffice.learners._carrying import Known, carried, merged
 from suffice.learners._fit import Fit
+from suffice.learners._level import levelled
 from suffice.losses import Loss, Losses
 from suffice.models import AnyModel, AnyStatistics, Spoken, summed
 from suffice.models._base import Ability, Share
@@ -176,7 +177,7 @@ class Iterative(Learner):
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
-        fit = finish(self, resolved, whole, outcomes)
+        fit = levelled(finish(self, resolved, whole, outcomes), data)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
 
     def carry(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:

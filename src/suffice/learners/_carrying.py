@@ -12,6 +12,7 @@ from suffice._labels import positions, show_all
 from suffice._notice import Notice, StaleWarning
 from suffice._vector import select
 from suffice.learners._fit import Fit, closed
+from suffice.learners._level import level_for
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Natural, NaturalModel, Share
 from suffice.models._statistics import grouped
@@ -83,7 +84,8 @@ def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -
         natural = cast(NaturalModel[Any, Any, Any], part.model)
         first, second = natural.natural(one), natural.natural(other)
         each.append(natural.from_natural(natural.feasible(share * first + (1.0 - share) * second, first)))
-    return replace(a, model=resolved, parameters=resolved.joined(each), statistics=whole)
+    level = None if a.level is None or b.level is None else share * a.level + (1.0 - share) * b.level
+    return replace(a, model=resolved, parameters=resolved.joined(each), statistics=whole, level=level)
 
 
 def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
@@ -133,6 +135,7 @@ def _shifted(model: AnyModel, s: AnyStatistics, held: Fit, shifts: Sequence[Shif
         statistics=s,
         moved=moved if len(moved) > 1 else moved[0],
         warnings=resolved.remarks(),
+        level=level_for(held, resolved, s),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice._notice import Notice
+from suffice._vector import Array
 from suffice.data import Data
 from suffice.models import AnyModel, AnyStatistics
 
@@ -24,6 +25,7 @@ class Fit:
     converged: bool = True
     warnings: tuple[Notice, ...] = ()
     passes: dict[str, list[float]] = field(default_factory=dict)  # of all passes, with `accepted`
+    level: Array | None = None  # (k,) log shares at which probabilities count; None: log p(y) of the parameters
 
 
 def closed(model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:

@@ -176,9 +176,11 @@ def _between(column: Column, cuts: Array, spike: Array) -> Array:
 
 LEFT_OUT = {
     "constant": "it has one value only",
+    "rounded": "it has one value only, to double precision",
     "missing": "it has no values",
     "numbers the rows": "an identifier, it numbers the rows",
 }
+EXACT = float(1 << 53)  # from which on whole numbers may be one double
 MENTIONED = 3  # values with cells of their own that are named
 
 
@@ -189,7 +191,7 @@ class Described:
     name: str
     cells: int
     spikes: tuple[float, ...]
-    left_out: str | None  # "constant", "missing" or "numbers the rows"; None: it takes part
+    left_out: str | None  # a key of LEFT_OUT; None: it takes part
 
     def words(self) -> str:
         """The same as a line for people to read."""
@@ -218,7 +220,9 @@ def _described(features: BinFeatures, j: int, column: Column, binning: Binning) 
 def _left_out(column: Column, identifiers: bool) -> str | None:
     """Why a column has no say; None if it has."""
     if len(column.keys) < 2:
-        return "constant" if len(column.keys) else "missing"
+        if not len(column.keys):
+            return "missing"
+        return "constant" if abs(float(column.value[0])) < EXACT else "rounded"
     return "numbers the rows" if identifiers and numbers_rows(column) else None
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sklearn import datasets as bundled
 
 from suffice.report.dataset import Dataset
-from suffice.tables import Reading, Sheet, TableError, check_columns, in_days, listed, read_classes, useful
+from suffice.tables import Reading, Sheet, TableError, as_doubles, check_columns, in_days, listed, read_classes, useful
 
 EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 
@@ -35,7 +35,7 @@ def read_table(path: str, target: str | None, how: Reading | None = None, many: 
         raise TableError(f"there is no file {path}; the data sets that need none are {listed(EMBEDDED)}")
     else:
         sheet, target = read_classes(path, target, how, many)
-    sheet = useful(in_days(sheet, target), target)
+    sheet = useful(in_days(as_doubles(sheet, target), target), target)
     notes = list(sheet.notes)
     data = _of_some_size(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
     return Read(data, tuple(notes), how)

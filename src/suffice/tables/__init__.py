@@ -3,7 +3,7 @@
 from suffice.tables._base import MISSING, Reading, Sheet, TableError, check_columns, counted, listed, nearest
 from suffice.tables._labels import labels_like, labels_of
 from suffice.tables._read import read
-from suffice.tables._target import check_target, classes, in_days, labelled, read_classes, useful
+from suffice.tables._target import as_doubles, check_target, classes, in_days, labelled, read_classes, useful
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, PLURAL, TEXT, TYPES, kind_of
 from suffice.tables._ways import WAYS
 from suffice.tables._write import check_suffix, write, write_text
@@ -20,6 +20,7 @@ __all__ = [
     "Reading",
     "Sheet",
     "TableError",
+    "as_doubles",
     "check_columns",
     "check_suffix",
     "check_target",

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.tables._base import Reading, Sheet, TableError, check_columns, counted, listed
-from suffice.tables._labels import plain_type, whole_numbers
+from suffice.tables._labels import EXACT, plain_type, whole_numbers
 from suffice.tables._read import read
 from suffice.tables._values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
@@ -105,6 +105,21 @@ def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
             table = table.set_column(table.column_names.index(name), name, days)
         said += [f"{listed(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
     return replace(sheet, table=table, notes=(*sheet.notes, *said))
+
+
+def as_doubles(sheet: Sheet, target: str) -> Sheet:
+    """The same columns, with a note on whole numbers so great that different ones are the same to double precision."""
+    table, notes = sheet.table, list(sheet.notes)
+    for name in table.column_names:
+        column = table[name]
+        if name == target or not pa.types.is_integer(column.type) or column.null_count == len(column):
+            continue
+        ends = pc.min_max(column).as_py()
+        if max(-ends["min"], ends["max"]) > EXACT:
+            exact, rounded = (pc.count_distinct(one).as_py() for one in (column, column.cast(pa.float64(), safe=False)))
+            said = f"{exact:,} different whole numbers of {name!r} are {counted(rounded, 'number')} to double precision"
+            notes += [f"{said}: if they are codes, say --categorical {name}"] * (rounded < exact)
+    return replace(sheet, notes=tuple(notes))
 
 
 def useful(sheet: Sheet, target: str) -> Sheet:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FEW = 10  # rows of a bin, below which its point is drawn hollow
 LOW = 0.18  # of the height, for the counts
+ROUNDING = 0.02  # of the sum of a row's probabilities, which may have been rounded to two digits
 
 
 @dataclass(eq=False)
@@ -133,6 +134,12 @@ class CalibrationDisplay(Display):
             raise ValueError(f"{who} needs at least one row, got none")
         if not ((p >= 0) & (p <= 1 + 1e-9)).all():
             raise ValueError(f"{who}: probabilities must be from 0 to 1, got {p.min():.3g} to {p.max():.3g}")
+        if p.ndim == 2 and np.abs(p.sum(axis=1) - 1.0).max() > ROUNDING:
+            at = int(np.abs(p.sum(axis=1) - 1.0).argmax())
+            raise ValueError(
+                f"{who}: the probabilities of a row must sum to 1, those of row {at} sum to {p[at].sum():.3g}: give "
+                "those of every class, or of one class alone as an array (n,)"
+            )
         right, p, of = _events(y, p, np.unique(y) if classes is None else np.asarray(classes), pos_label, who)
         edges = (
             np.quantile(p, np.linspace(0, 1, n_bins + 1)) if strategy == "quantile" else np.linspace(0, 1, n_bins + 1)

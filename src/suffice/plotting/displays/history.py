@@ -78,9 +78,11 @@ class HistoryDisplay(Display):
         model = last_step(fitted(estimator, cls.__name__))[0]
         history = getattr(model, "history_", None)
         if not history or not any(len(values) for values in history.values()):
+            do = "fit it with learner=RiskCalibration(), say"
+            if not hasattr(model, "learner"):
+                do = "take a classifier of suffice, such as GaussianNB(learner=RiskCalibration())"
             raise ValueError(
-                f"{cls.__name__}: this {type(model).__name__} has no history, as it did not learn step by step: "
-                "fit it with learner=RiskCalibration(), say"
+                f"{cls.__name__}: this {type(model).__name__} has no history, as it did not learn step by step: {do}"
             )
         if measure is None:
             measure = "log_loss" if "log_loss" in history else next(iter(history))
