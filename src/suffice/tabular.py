@@ -36,16 +36,11 @@ TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node ta
 WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
-<<<<<<< HEAD
-MAY_CHANGE = ("it has one value only", "it has no values")  # and how it ends where further rows might
-=======
-LEFT_OUT = "left out"  # how the account of a column begins that says nothing
 MAY_CHANGE = (
     "it has one value only",
     "to double precision",
     "it has no values",
 )  # and how it ends where further rows might
->>>>>>> mend
 
 
 class TabularClassifier(ExpertClassifier):

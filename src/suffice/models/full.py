@@ -246,16 +246,10 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
         width = float(theta.whiten[0].any(axis=1).sum())
         for c, (origin, mean) in enumerate(zip(theta.origin, theta.mean, strict=True)):
             which = 0 if self.tied else c
-<<<<<<< HEAD
             gap = values - origin
             gap -= mean
             out[:, c] = -0.5 * (theta.log_det[which] + squared_lengths(gap, theta.whiten[which]) + width * LOG_2PI)
-        return out
-=======
-            white = ((values - origin) - mean) @ theta.whiten[which]
-            out[:, c] = -0.5 * (theta.log_det[which] + np.einsum("ij,ij->i", white, white) + width * LOG_2PI)
         return with_limits(out, values, lambda rows: -np.square(rows @ theta.whiten).sum(axis=2).T)
->>>>>>> mend
 
 
 def _root(covariance: Array, whiten: Array) -> Array:

@@ -9,21 +9,14 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-<<<<<<< HEAD
-from suffice._domain import Domain, Encoded, Features
-=======
-from suffice._domain import Domain, Encoded, Rows
->>>>>>> mend
+from suffice._domain import Domain, Encoded, Features, Rows
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.data._queries import Queried
 from suffice.models._base import DegenerateError, Density, Joint
-<<<<<<< HEAD
-from suffice.models._queried import Queryable, moments_asked, patterns_asked
-=======
 from suffice.models._explained import whole
->>>>>>> mend
+from suffice.models._queried import Queryable, moments_asked, patterns_asked
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
 from suffice.models.natural import Quadratic
