@@ -174,6 +174,7 @@ def test_dates_are_dates_wherever_they_are_shown():
         assert not re.search(r"\b1\.[89]\d*e\+?0?4|\b1[89]\d{3}\b", re.sub(r"<[^>]*>", " ", shown))
         assert re.search(r"<text[^>]*>2021-01-01</text>", shown)
         assert "in days" in shown
+        assert "dates that had a time zone are in UTC" in shown
     table = re.search(
         r'<table class="heat">.*?</table>', unescape(explain(AdditiveTables(pairs=[("day", "u")]).fit(X, y)))
     )
