@@ -23,8 +23,8 @@ BY_CLASS = 6  # classes of which the sums are shown
 CATEGORIES = 20  # of a column
 DENSITIES = 12  # columns whose densities are drawn
 IN_DAYS = (
-    " Durations, and standard deviations of dates, are in days, times of day in hours; dates that had a time zone are in "
-    "UTC."
+    " Durations, and standard deviations of dates, are in days, times of day in hours; "
+    "dates that had a time zone are in UTC."
 )
 WIDE = 3.5  # standard deviations that are drawn
 
