@@ -26,6 +26,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
+from suffice._contributions import name_of
 from suffice.report import explain
 from tests.report.test_model_page import embedded, probabilities
 
@@ -101,6 +102,17 @@ def test_a_step_that_names_no_columns_leaves_numbers():
     frame, _ = load_iris(return_X_y=True, as_frame=True)
     scaled = make_pipeline(StandardScaler(), GaussianNB()).fit(frame, y)
     assert embedded(explain(scaled, X=frame))["names"] == list(frame.columns)
+
+
+def test_pairs_of_named_columns_have_the_importance_of_the_rows():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), AdditiveTables(pairs=1)).fit(X.iloc[:, :4], y)
+    pair = " & ".join(X.columns[int(j)] for j in model[-1].pairs_[0])
+    html = unescape(explain(model, X=X.iloc[:, :4]))
+    size = model[-1].importances(model[:-1].transform(X.iloc[:, :4]))[name_of(model[-1].pairs_[0])]
+    bar = re.search(rf"<th[^>]*>{pair}</th>.*?</tr>", html[html.index(">Importances<", html.index("<main")) :])
+    assert f"{size:.2f}" in bar.group()
+    assert "over 569 rows given" in html
 
 
 def test_wrong_rows_are_refused_as_by_predict():
