@@ -42,3 +42,19 @@ def browser(tmp_path_factory):
     chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
     yield chrome
     chrome.quit()
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page anew, on a desktop with light colours; none may have anything to complain of."""
+    from tests.browser.view import colours, size
+
+    def go(path):
+        browser.get("about:blank")
+        browser.get(path.as_uri())
+        return browser
+
+    size(browser, 1280, 900)
+    colours(browser, "light")
+    yield go
+    assert [line["message"] for line in browser.get_log("browser")] == []

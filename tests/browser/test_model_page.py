@@ -44,18 +44,9 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, pages):
-    """Opens the page of a model; no page may have anything to complain of."""
-
-    def go(name):
-        browser.get("about:blank")
-        browser.get((pages / f"{name}.html").as_uri())
-        return browser
-
-    size(browser, 1280, 900)
-    colours(browser, "light")
-    yield go
-    assert [line["message"] for line in browser.get_log("browser")] == []
+def visit(opened, pages):
+    """Opens the page of a model by its name."""
+    return lambda name: opened(pages / f"{name}.html")
 
 
 def told(page):

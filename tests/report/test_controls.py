@@ -53,3 +53,12 @@ def test_normal_numbers_and_tables_have_even_steps():
     for model in (GaussianNB(), AdditiveTables(pairs=0)):
         assert control(values, model).stops == ()
     assert control(np.zeros(50) + np.arange(50) % 2).stops == ()
+
+
+@pytest.mark.parametrize("values", [1.7e12 + np.geomspace(1e-3, 1e3, 301), np.geomspace(1e-100, 1e100, 301)])
+def test_there_is_a_slider_for_any_numbers(values):
+    found = control(values)
+    places = np.array(found.stops or (found.low, found.high))
+    assert np.isfinite([*places, found.start, found.step]).all()
+    assert (np.diff(places) > 0).all()
+    assert places[0] <= found.start <= places[-1]

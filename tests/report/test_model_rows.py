@@ -26,6 +26,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
+from suffice._contributions import name_of
 from suffice.report import explain
 from tests.report.test_model_page import embedded, probabilities
 
@@ -103,6 +104,17 @@ def test_a_step_that_names_no_columns_leaves_numbers():
     assert embedded(explain(scaled, X=frame))["names"] == list(frame.columns)
 
 
+def test_pairs_of_named_columns_have_the_importance_of_the_rows():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), AdditiveTables(pairs=1)).fit(X.iloc[:, :4], y)
+    pair = " & ".join(X.columns[int(j)] for j in model[-1].pairs_[0])
+    html = unescape(explain(model, X=X.iloc[:, :4]))
+    size = model[-1].importances(model[:-1].transform(X.iloc[:, :4]))[name_of(model[-1].pairs_[0])]
+    bar = re.search(rf"<th[^>]*>{pair}</th>.*?</tr>", html[html.index(">Importances<", html.index("<main")) :])
+    assert f"{size:.2f}" in bar.group()
+    assert "over 569 rows given" in html
+
+
 def test_wrong_rows_are_refused_as_by_predict():
     X, y = load_iris(return_X_y=True, as_frame=True)
     for model in (GaussianNB(), NaiveBayes(), MinimaxProbabilityMachine()):
@@ -174,6 +186,7 @@ def test_dates_are_dates_wherever_they_are_shown():
         assert not re.search(r"\b1\.[89]\d*e\+?0?4|\b1[89]\d{3}\b", re.sub(r"<[^>]*>", " ", shown))
         assert re.search(r"<text[^>]*>2021-01-01</text>", shown)
         assert "in days" in shown
+        assert "dates that had a time zone are in UTC" in shown
     table = re.search(
         r'<table class="heat">.*?</table>', unescape(explain(AdditiveTables(pairs=[("day", "u")]).fit(X, y)))
     )

@@ -23,6 +23,7 @@ WIDE = 3.0  # standard deviations of normal classes that a slider reaches
 TINY = 1e-300  # a weight that only counts at the ends
 STEPS = 200  # of a slider, at least
 SKEWED = 20.0  # times the half width of the middle half, from which even steps are too coarse there
+FURTHEST = 1e12  # times what is near, beyond which no slider is of use
 HALVES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99))  # what counts as the middle, for want of a narrower one
 FINE = 10_000.0  # to which share of that half width a start is told
 NEAR = (0.05, 0.25, 0.5)  # shares of the rows within which steps about an end are even
@@ -126,7 +127,7 @@ class Span(NamedTuple):
     @property
     def skewed(self) -> bool:
         """Whether even steps are too coarse for most rows."""
-        return self.high - self.low > SKEWED * self.half > 0
+        return FURTHEST * self.reach > self.high - self.low > SKEWED * self.half > 0
 
     @property
     def step(self) -> float:
@@ -163,7 +164,7 @@ def _stops(span: Span, start: float) -> tuple[float, ...]:
     """anchor + reach sinh(t), for even t from end to end: even steps about the anchor, and even ratios far from it."""
     first, last = (np.arcsinh((end - span.anchor) / span.reach) for end in (span.low, span.high))
     at = span.anchor + span.reach * np.sinh(np.linspace(first, last, STEPS + 1))
-    gaps = np.diff(at, append=2 * at[-1] - at[-2]).tolist()
+    gaps = np.maximum(np.diff(at, append=2 * at[-1] - at[-2]), np.spacing(abs(at))).tolist()
     return tuple(sorted({start, *(_rounded(x, span.unit(gap)) for x, gap in zip(at.tolist(), gaps, strict=True))}))
 
 

@@ -22,7 +22,10 @@ COLUMNS = 40  # of which the sums are shown
 BY_CLASS = 6  # classes of which the sums are shown
 CATEGORIES = 20  # of a column
 DENSITIES = 12  # columns whose densities are drawn
-IN_DAYS = " Durations, and standard deviations of dates, are in days, times of day in hours."
+IN_DAYS = (
+    " Durations, and standard deviations of dates, are in days, times of day in hours; "
+    "dates that had a time zone are in UTC."
+)
 WIDE = 3.5  # standard deviations that are drawn
 
 

@@ -184,7 +184,8 @@ def _importances(sizes: dict[Any, float], of: Subject) -> Html:
     certain = [str(called(key)) for key, size in sizes.items() if size == np.inf]
     if not bars and not certain:
         return Html()
-    rows = "over the rows given" if of.contributions is not None else "over values that stand for the rows learned"
+    given = of.contributions
+    rows = "over values that stand for the rows learned" if given is None else f"over {len(given):,} rows given"
     note = f"The mean size of what each adds to a class, {rows}; {len(sizes)} in all."
     note += f" Values that rule a class out altogether: {listed(certain)}." * bool(certain)
     chart = page.tag("div", page.bar_chart(bars, "Importances", unit=""), class_="one-colour") if bars else Html()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._contributions import Contributions
+from suffice._contributions import Contributions, name_of
 from suffice._learned import Learned
 from suffice.encoders._base import frame_of
 from suffice.encoders.columns import TIMES, Column
@@ -20,15 +20,17 @@ from suffice.models._overview import Overview, overview
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
 FORM = 30  # columns of a form that a page evaluates
-ROWS = 10_000  # from which importances are taken
+ROWS = 10_000  # from which importances are taken, at most
+ENTRIES = 10_000_000  # of all that columns add to classes in these rows
+FEWEST = 20  # rows, however many columns there are
 
 
 class Rows:
     """Rows of any kind as a classifier takes them, and their columns, by what the page calls them."""
 
-    def __init__(self, X: Any, keys: Sequence[Any]) -> None:
+    def __init__(self, X: Any, keys: Sequence[Any], most: int) -> None:
         frame = frame_of(X)
-        self.X = X[:ROWS] if frame is None else frame.head(ROWS).to_native()
+        self.X = X[:most] if frame is None else frame.head(most).to_native()
         self._place = {key: j for j, key in enumerate(keys)}
 
     @cached_property
@@ -74,7 +76,8 @@ def subject(given: Any, X: Any) -> Subject:
         notes = [f"Columns are what the steps before make of those of the table: {made}"]
         X = None if X is None else given[:-1].transform(X)
     names = dict(zip(own, keys, strict=True))
-    rows = None if X is None else Rows(X, keys)
+    most = max(FEWEST, min(ROWS, ENTRIES // (len(keys) * len(model.classes_))))
+    rows = None if X is None else Rows(X, keys, most)
     nomogram, why = _nomogram(model)
     found = None if rows is None else _contributions(model, rows.X)
     columns = getattr(model, "columns_", {})
@@ -86,10 +89,16 @@ def subject(given: Any, X: Any) -> Subject:
         None if nomogram is None else nomogram.called(names),
         why,
         rows,
-        None if found is None else found.called(names),
+        None if found is None else found.called(names | _pairs(nomogram, names)),
         {names[name]: note.holds for name, note in columns.items() if note.holds in TIMES},
         notes,
     )
+
+
+def _pairs(nomogram: Nomogram | None, names: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What contributions call pairs of columns, under other names of these."""
+    keys = [term.key for term in (nomogram.terms if nomogram is not None else ()) if len(term.columns) == 2]
+    return {name_of(key): name_of(tuple(names[column] for column in key)) for key in keys}
 
 
 def _inputs(model: Any) -> list[Any]:
