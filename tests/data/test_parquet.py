@@ -298,6 +298,20 @@ def test_what_is_kept_changes_no_answer(tmp_path, monkeypatch, memory, disk):
     assert_allclose(np.asarray(estimator.fit(data).predict_proba(data)), expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("memory", [500, 1100, 5000])
+def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
+    monkeypatch.setattr(_kept, "MEMORY", memory)
+    monkeypatch.setattr(_kept, "A_CATEGORY", 0)
+    folder = spread(tmp_path / "rows")
+    model = NaiveBayes().fit(str(folder), y="label")._fit_result().model
+    data = Parquet(folder, "label", batch_rows=20).map(model.encoder)
+    kept = data.seen(model.seen)
+    assert isinstance(kept, _kept.Seen)
+    assert kept.store.held <= memory
+    assert (kept.store.written > 0) == (memory < 300 * 4), "three cells and a label a row"
+    assert kept.count() == kept.sum(rows_in) == 300
+
+
 def test_rows_that_are_many_stay_in_their_files(tmp_path, monkeypatch):
     folder = spread(tmp_path / "rows")
     encoder = GaussianNB()._model().encoder

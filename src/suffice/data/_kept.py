@@ -76,6 +76,7 @@ class Store:
     def __init__(self, disk: int) -> None:
         self.disk, self.file = disk, cast(BinaryIO | None, None)
         self.held, self.written = 0, 0
+        self.categories = 0  # that features have, in memory whatever becomes of the arrays
 
     def put(self, array: Array) -> Array | Place:
         """An array, or its place in the file."""
@@ -113,7 +114,7 @@ class Store:
     @property
     def full(self) -> bool:
         """Whether more was put than may be kept."""
-        return self.written > self.disk or self.held > MEMORY
+        return self.written > self.disk or A_CATEGORY * self.categories > MEMORY
 
 
 class Entry(NamedTuple):
@@ -206,7 +207,7 @@ def _entry(batch: Batch, store: Store) -> Entry | None:
     X, Y = batch
     if not isinstance(X, Encoded):
         return None
-    store.held += A_CATEGORY * _categories(X.features)
+    store.categories += _categories(X.features)
     values: Any = X.values
     kept = replace(values, parts=_each(store.put, values.parts)) if hasattr(values, "parts") else store.put(values)
     codes = Y.codes.astype(np.int8 if len(Y.classes) < 128 else np.int32)
