@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._check import is_number
+from suffice._coding import distinct, sorted_codes
 from suffice._vector import Array
 
 LISTED = 10  # of a long list in a message
@@ -179,12 +180,18 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
     y = column_or_1d(y, warn=True)
-    holes = [i for i, value in enumerate(y.tolist()) if missing(value)] if y.dtype.kind == "O" else []
-    if holes:
-        raise ValueError(f"Input y contains NaN or None: {len(holes)} rows have no label, the first is row {holes[0]}")
+    few = y
     if len(y):
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        (values,), codes = distinct(y[:, None])
+        if values is not None and 2 * len(values) <= len(y) and (codes >= 0).all():
+            few = np.repeat(values, 2)  # what holds of these holds of all
+    holes = [i for i, value in enumerate(few.tolist()) if missing(value)] if y.dtype.kind == "O" else []
+    if holes:
+        holes = [i for i, value in enumerate(y.tolist()) if missing(value)]
+        raise ValueError(f"Input y contains NaN or None: {len(holes)} rows have no label, the first is row {holes[0]}")
+    if len(y) and (few is y or y.dtype.kind not in "biu"):
+        assert_all_finite(few, input_name="y")
+        check_classification_targets(few)
     return np.asarray(y)
 
 
@@ -214,8 +221,8 @@ class OneHot:
         if weight.shape != y.shape:
             raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
         if weight.all():
-            return cls(*np.unique(y, return_inverse=True), weight)
-        classes, codes = np.unique(y[weight != 0], return_inverse=True)
+            return cls(*sorted_codes(y), weight)
+        classes, codes = sorted_codes(y[weight != 0])
         full = np.full(len(y), -1)
         full[weight != 0] = codes
         return cls(classes, full, weight)
@@ -237,8 +244,7 @@ class OneHot:
 
     def mass(self) -> Array:
         """The weight of each class (k,)."""
-        known = self.codes >= 0
-        return np.bincount(self.codes[known], self.weight[known], len(self.classes))
+        return np.bincount(self.codes + 1, self.weight, len(self.classes) + 1)[1:]
 
     def matrix(self) -> sparse.csr_array:
         """The sparse matrix (n, k)."""

@@ -69,8 +69,8 @@ def workers() -> int:
 
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
     """f of every item, in their order, by as many threads as there are workers; for compiled loops."""
-    items, count = list(items), workers()
-    if count == 1 or len(items) < 2:
+    items = list(items)
+    if len(items) < 2 or (count := workers()) == 1:
         return [f(item) for item in items]
     with ThreadPoolExecutor(min(count, len(items))) as pool:
         return list(pool.map(f, items))
