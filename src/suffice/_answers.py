@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from suffice._domain import Domain, Encoded
-from suffice._posterior import log_posterior, posterior
+from suffice._posterior import log_posterior, most_probable, posterior
 from suffice._vector import Array
 from suffice.models import Density, Model
 
@@ -106,7 +106,7 @@ class MostProbable:
     classes: Array
 
     def __call__(self, log_joint: Array) -> Array:
-        return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
+        return np.asarray(self.classes[most_probable(log_joint)])
 
 
 def single_log_posterior(log_joint: Array) -> Array:

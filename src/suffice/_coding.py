@@ -16,6 +16,7 @@ from suffice._vector import Array
 RANGE = 1 << 16  # from the least to the greatest of whole numbers that are counted
 MANY = (1 << 6, 1 << 12)  # values of a column that are found by hashing: first in a small table, then in a large one
 ENTRIES = 1 << 20  # of a piece of rows, for one thread
+SHORT = 1000  # below which sorting takes no longer
 EXACT = 2.0**53  # whole numbers below this are the same in every type
 HASH = np.uint64(0x9E3779B97F4A7C15)
 
@@ -79,8 +80,18 @@ def distinct(X: Array) -> Distinct:
     return Distinct(found.values, codes)
 
 
+def values_of(y: Array) -> Array | None:
+    """The distinct values (m,) of y (n,) in some order; None if they are many, or some are missing."""
+    if len(y) < SHORT and y.dtype.kind in "biuU":
+        return np.unique(y)
+    (values,), codes = distinct(y[:, None])
+    return None if (codes < 0).any() else values
+
+
 def sorted_codes(y: Array) -> tuple[Array, Array]:
     """The sorted distinct values (m,) of y (n,), and the place of each entry among them: `numpy.unique`, but faster."""
+    if len(y) < SHORT:
+        return np.unique(y, return_inverse=True)
     (values,), codes = distinct(y[:, None])
     if values is None or (codes < 0).any():
         return np.unique(y, return_inverse=True)

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._check import is_number
-from suffice._coding import distinct, sorted_codes
+from suffice._coding import sorted_codes, values_of
 from suffice._vector import Array
 
 LISTED = 10  # of a long list in a message
@@ -179,12 +179,11 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
-    y = column_or_1d(y, warn=True)
-    few = y
-    if len(y):
-        (values,), codes = distinct(y[:, None])
-        if values is not None and 2 * len(values) <= len(y) and (codes >= 0).all():
-            few = np.repeat(values, 2)  # what holds of these holds of all
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
+        y = column_or_1d(y, warn=True)
+    values = values_of(y)
+    alike = values is not None and 2 * len(values) <= len(y)
+    few = np.repeat(values, 2) if alike and values is not None else y  # what holds of these holds of all
     holes = [i for i, value in enumerate(few.tolist()) if missing(value)] if y.dtype.kind == "O" else []
     if holes:
         holes = [i for i, value in enumerate(y.tolist()) if missing(value)]

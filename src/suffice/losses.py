@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice._compiled import compiled
 from suffice._labels import OneHot, as_keys, key, show_all
 from suffice._posterior import log_posterior
 from suffice._vector import Array, Vector
@@ -79,16 +80,37 @@ class Loss:
         >>> losses.means()["error"], W
         (1.0, array([[-0.75,  0.75]]))
         """
-        rows, weight = np.arange(len(Y)), np.where(Y.codes >= 0, Y.weight, 0.0)
+        log_joint = np.ascontiguousarray(log_joint, dtype=float)
         log_p = log_posterior(log_joint)
-        cost = self.matrix[Y.codes]  # (n, k)
-        W = -weight[:, None] * cost * np.exp(log_p)
-        soft = -W.sum(axis=1)
-        W[rows, Y.codes] += soft
-        price = weight * cost.sum(axis=1) / max(1, len(self.matrix) - 1)
-        truth = np.maximum(log_p[rows, Y.codes], IMPOSSIBLE)
-        wrong = weight * cost[rows, log_joint.argmax(axis=1)]
-        return Losses(weight.sum(), -np.dot(price, truth), soft.sum(), wrong.sum()), W
+        W = np.exp(log_p)
+        weight, log_loss, soft, error = _weigh(log_joint, log_p, Y.codes, Y.weight, self.matrix, W)
+        return Losses(weight, log_loss, soft, error), W
+
+
+@compiled
+def _weigh(
+    log_joint: Array, log_p: Array, codes: Array, weight: Array, costs: Array, W: Array
+) -> tuple[float, float, float, float]:
+    """The losses of rows, and W (n, k) from the probabilities that it holds; a row of code -1 has no weight."""
+    n, k = log_p.shape
+    price = costs.sum(axis=1) / max(1, k - 1)
+    mass, log_loss, soft_error, error = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        y = codes[i]
+        w = weight[i] if y >= 0 else 0.0
+        soft, top = 0.0, 0
+        for c in range(k):
+            cost = w * costs[y, c] * W[i, c]
+            W[i, c] = -cost
+            soft += cost
+            if log_joint[i, c] > log_joint[i, top]:
+                top = c
+        W[i, y] += soft
+        mass += w
+        log_loss -= w * price[y] * max(log_p[i, y], IMPOSSIBLE)
+        soft_error += soft
+        error += w * costs[y, top]
+    return mass, log_loss, soft_error, error
 
 
 def decision_costs(costs: Any, classes: Array, who: str) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -18,11 +18,13 @@ from sklearn.utils.validation import _num_samples
 from suffice._check import COUNT, check_value, or_else
 from suffice._domain import Encoded, Rows
 from suffice._labels import OneHot
-from suffice._threads import few_threads
+from suffice._threads import few_threads, spread_in_order, workers
 from suffice._vector import Array
 from suffice.data._base import Batch, Between, Change, Data, R
 
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
+
+TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
 
 
 class Memory(Data):
@@ -72,14 +74,20 @@ class Memory(Data):
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, in order."""
         Y = self._labels()
-        batches = (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in row_slices(self.X, self.batch_size))
-        with few_threads(_width(self.X)):
-            return reduce(operator.add, batches)
+        return reduce(operator.add, self._spread(lambda rows: f(Batch(rows_of(self.X, rows), Y[rows]))))
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """f of the features, batch by batch, as one array."""
-        with few_threads(_width(self.X)):
-            return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in row_slices(self.X, self.batch_size)])
+        return np.concatenate(list(self._spread(lambda rows: f(rows_of(self.X, rows)))))
+
+    def _spread(self, f: Callable[[slice], R]) -> Iterator[R]:
+        """f of the rows of each batch, in order: several at a time, each with one thread of linear algebra."""
+        slices = row_slices(self.X, self.batch_size)
+        if len(slices) == 1 and self.X.shape[0] * _width(self.X) < TINY:
+            yield f(slices[0])
+            return
+        with few_threads(0 if len(slices) > 1 and workers() > 1 else _width(self.X)):
+            yield from spread_in_order(f, slices)
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -91,9 +99,7 @@ class Memory(Data):
     def changed(self, change: Change) -> Memory:
         """The same rows after a change of each batch, made once."""
         Y = self._labels()
-        slices = row_slices(self.X, self.batch_size)
-        with few_threads(_width(self.X)):
-            batches = [change(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in slices]
+        batches = list(self._spread(lambda rows: change(Batch(rows_of(self.X, rows), Y[rows]))))
         codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
         return Memory(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
 
@@ -164,6 +170,11 @@ def _weights(weight: Any, n: int) -> Any:
     if not (weight >= 0).all() or not np.isfinite(weight).all():
         raise ValueError("weights must be finite numbers of at least 0")
     return weight
+
+
+def rows_of(X: Any, rows: slice) -> Any:
+    """Some rows of X that are next to each other."""
+    return X[rows] if isinstance(X, Encoded | np.ndarray) else _safe_indexing(X, rows)
 
 
 def _width(X: Any) -> int:

@@ -51,7 +51,15 @@ class Numbers(Encoder):
             self._check_kinds(frame)
         elif getattr(X, "dtype", np.dtype(float)).kind in "mM":
             raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
-        values = check_array(
+        values = X if _is_plain(X) else self._checked(X)
+        if sparse.issparse(values):
+            values = _without_duplicates(sparse.csr_array(values))
+        features = Features(values.shape[1], None if frame is None else names_of(frame))
+        check_finite(values, features, self.who, self.missing)
+        return Encoded(features, self.taken(values, features))
+
+    def _checked(self, X: Any) -> Rows:
+        return check_array(
             X,
             dtype=(np.float64, np.float32),
             accept_sparse="csr" if self.sparse else False,
@@ -60,11 +68,6 @@ class Numbers(Encoder):
             estimator=self.who,
             input_name="X",
         )
-        if sparse.issparse(values):
-            values = _without_duplicates(sparse.csr_array(values))
-        features = Features(values.shape[1], None if frame is None else names_of(frame))
-        check_finite(values, features, self.who, self.missing)
-        return Encoded(features, self.taken(values, features))
 
     def decode(self, X: Encoded) -> Array:
         return X.values
@@ -88,6 +91,11 @@ class Numbers(Encoder):
             whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")
         if whys:
             raise ValueError(f"{self.who} takes numbers, but {'; '.join(whys)}")
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an array (n, d) of floats already."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32)
 
 
 _AS_DAYS = "turn them into numbers first, for example days since a fixed day"

@@ -14,7 +14,7 @@ from suffice._labels import OneHot, show
 from suffice._vector import Array
 from suffice.models import _kernels, grid
 from suffice.models._statistics import Sums
-from suffice.models._tables import counted, impossible, moved
+from suffice.models._tables import impossible, moved, sums_by_code
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ def histogram(X: Array, W: OneHot | Array) -> Histogram:
     starts = _starts(keys)
     bounds = [grid.number(k << s) for k, s in zip(keys, shift, strict=True)]
     codes = _kernels.interval_codes(X, np.concatenate([np.zeros(0), *bounds]), starts)
-    return Histogram(keys, shift, counted(codes, starts, W))
+    return Histogram(keys, shift, sums_by_code(codes, starts, W))
 
 
 def _starts(keys: Sequence[Array]) -> Array:

@@ -21,6 +21,7 @@ VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known w
 NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
 SAMPLE = 64  # rows of a class that tell where its origin should be
 ENTRIES = 1 << 18  # of the matrices of classes that are moved at a time
+BLOCK = 1 << 17  # entries of rows that are brought in the order of their classes at a time: they fit a cache
 BITS = 32  # that an origin shares with a value that is all there is to go by
 NOT_LEARNED = "these rows were not all learned"
 
@@ -67,7 +68,11 @@ class Moments(Sums):
 
     def total(self) -> Self:
         """The moments of all rows whatever their class, as one class."""
-        return self.regroup(np.zeros(len(self.first), dtype=int), 1)
+        if self.second.size > ENTRIES:
+            return self.regroup(np.zeros(len(self.first), dtype=int), 1)
+        heaviest = np.broadcast_to(np.argmax(abs(self.count), axis=0), self.first.shape[1])
+        moved = self.about(self.origin[heaviest, np.arange(len(heaviest))])
+        return replace(moved.map(lambda value: value.sum(axis=0, keepdims=True)), origin=moved.origin[:1])
 
     def align(self, other: Any) -> tuple[Any, Any]:
         if not isinstance(other, Moments):  # sums of rows with missing entries
@@ -199,12 +204,15 @@ def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
     count, first, second = _kernels.class_moments(X, origin, Y.codes, Y.weight)
     if not full:
         return Moments(origin, count, first, second)
-    outer = np.empty((k, X.shape[1], X.shape[1]))
-    for c in range(k):
-        rows = np.flatnonzero(Y.codes == c)
-        Z, weight = X[rows] - origin[c], Y.weight[rows, None]
-        with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
-            outer[c] = Z.T @ (Z if (weight == 1).all() else Z * weight)
+    d, plain = X.shape[1], bool((Y.weight == 1).all())
+    outer, size = np.zeros((k, d, d)), max(1, BLOCK // max(1, d), 2 * d, 64 * k)
+    with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
+        for i in range(0, len(X), size):
+            part = slice(i, i + size)
+            Z, weight, begin = _kernels.class_rows(X[part], origin, Y.codes[part], Y.weight[part])
+            for c in np.flatnonzero(np.diff(begin)):
+                rows = slice(begin[c], begin[c + 1])
+                outer[c] += Z[rows].T @ (Z[rows] if plain else Z[rows] * weight[rows, None])
     return Moments(origin, Y.mass()[:, None], first, outer)
 
 
@@ -213,13 +221,12 @@ def origins(X: Array, codes: Array, k: int) -> Array:
 
     A median, so that a far row does not pull it away from the others. A class without rows takes that of all.
     """
-    every = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
-    out = np.tile(every, (k, 1))
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(k + 1))
-    for c in np.flatnonzero(np.diff(starts)):
-        rows = order[starts[c] : starts[c + 1]]
-        out[c] = _middle(X[rows[:: max(1, len(rows) // SAMPLE)]])
+    rows, begin = _kernels.class_sample(codes, k, SAMPLE)
+    out = np.empty((k, X.shape[1]))
+    if not np.diff(begin).all():
+        out[:] = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
+    for c in np.flatnonzero(np.diff(begin)):
+        out[c] = _middle(X[rows[begin[c] : begin[c + 1]]])
     return out
 
 
