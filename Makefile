@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format bench bench-quick bench-accuracy bench-additive bench-calibration \
-	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-speed bench-tables \
+	bench-carried bench-fscl bench-missing bench-out-of-sample bench-priors bench-search bench-tables benchmark \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -78,8 +78,9 @@ bench-priors: $(VENV)/.test
 bench-search: $(VENV)/.base
 	$(BIN)/python benchmarks/search.py
 
-bench-speed: $(VENV)/.base
-	$(BIN)/python benchmarks/speed.py
+# Every figure is a ratio to a peer in the same run; some minutes on two cores.
+benchmark: $(VENV)/.base
+	$(BIN)/python -m benchmarks.speed --out benchmark.json
 
 # adult as it is, in five splits; kept in the same way.
 bench-tables: $(VENV)/.bench

@@ -96,7 +96,7 @@ def sorted_codes(y: Array) -> tuple[Array, Array]:
     if values is None or (codes < 0).any():
         return np.unique(y, return_inverse=True)
     ordered, place = np.unique(values, return_inverse=True)
-    return ordered, place[codes[:, 0]]
+    return ordered.astype(y.dtype, copy=False), place[codes[:, 0]]
 
 
 def _columns(X: Array, which: list[int]) -> Array:
