@@ -3,7 +3,8 @@
 Ours and the peer's are run in turn, A B A B ..., so that whatever else the machine does falls on both; a figure is the
 median of the ratios of such pairs, with the least and the greatest. Both have the same number of threads.
 
-    python -m benchmarks.speed [--threads 2] [--repeat 7] [--only CategoricalNB] [--rows 0.1] [--cpu] [--out speed.json]
+    python -m benchmarks.speed [--threads 2] [--repeat 7] [--groups small tables] [--only predict] [--rows 0.1] [--cpu]
+                               [--out benchmark.json]
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -159,14 +161,13 @@ def _many(action: Callable[[], Any]) -> Callable[[], None]:
     return all_of_them
 
 
-def cases(share: float) -> Iterator[Case]:
-    """All cases, of such a share of the rows."""
-    rng = np.random.default_rng(0)
-    yield from small()
-    yield from numbers(int(share * 1_000_000), 20, rng)
-    yield from numbers(int(share * 100_000), 100, rng)
-    yield from tables(int(share * 1_000_000), 20, 3, rng)
-    yield from tables(int(share * 70_000), 512, 10, rng)
+GROUPS: dict[str, Callable[[float, np.random.Generator], Iterator[Case]]] = {
+    "small": lambda _share, _rng: small(),
+    "numbers": lambda share, rng: numbers(int(share * 1_000_000), 20, rng),
+    "wide-numbers": lambda share, rng: numbers(int(share * 100_000), 100, rng),
+    "tables": lambda share, rng: tables(int(share * 1_000_000), 20, 3, rng),
+    "wide-tables": lambda share, rng: tables(int(share * 70_000), 512, 10, rng),
+}
 
 
 def shown(figures: list[Figure], title: str) -> Table:
@@ -185,13 +186,14 @@ def main(arguments: list[str]) -> list[Figure]:
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--rows", type=float, default=1.0, help="share of the rows")
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
     parser.add_argument("--only", default="", help="part of the name of what is measured")
     parser.add_argument("--cpu", action="store_true", help="time of the processor, for one thread on a busy machine")
     parser.add_argument("--out", type=Path, default=None, help="a JSON file")
     given = parser.parse_args(arguments)
     clock, figures = process_time if given.cpu else perf_counter, []
     with parallel_config(n_jobs=given.threads), threadpool_limits(given.threads):
-        for case in cases(given.rows):
+        for case in chain.from_iterable(GROUPS[group](given.rows, np.random.default_rng(0)) for group in given.groups):
             if given.only in f"{case.what}, {case.data}":
                 figures.append(measure(case, given.repeat, clock))
                 print(f"{case.data}: {case.what} {figures[-1].ratio:.2f}", file=sys.stderr)
