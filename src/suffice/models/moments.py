@@ -20,6 +20,7 @@ NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the 
 VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known well enough
 NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
 SAMPLE = 64  # rows of a class that tell where its origin should be
+QUANTILES = np.array([0.5, 0.25, 0.75, 0.1, 0.9, 0.0, 1.0])  # the middle, and ranges that tell how wide a class is
 ENTRIES = 1 << 18  # of the matrices of classes that are moved at a time
 BLOCK = 1 << 17  # entries of rows that are brought in the order of their classes at a time: they fit a cache
 BITS = 32  # that an origin shares with a value that is all there is to go by
@@ -244,14 +245,13 @@ def _middle(sample: Array) -> Array:
     known = (~np.isnan(values)).sum(axis=0)
     last, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
 
-    def quantile(share: float) -> Array:
-        return np.where(known > 0, values[(share * last).astype(int), columns], 0.0)
-
+    at = (QUANTILES[:, None] * last).astype(int)
+    middle, *ends = np.where(known > 0, values[at, columns], 0.0)
     spread = np.zeros(len(columns))
     with np.errstate(over="ignore"):
-        for low, high, parts in ((0.25, 0.75, 8), (0.1, 0.9, 16), (0.0, 1.0, 32)):
-            spread = np.where(spread > 0, spread, (quantile(high) - quantile(low)) / parts)
-    return on_grid(quantile(0.5), spread)
+        for low, high, parts in zip(ends[::2], ends[1::2], (8, 16, 32), strict=True):
+            spread = np.where(spread > 0, spread, (high - low) / parts)
+    return on_grid(middle, spread)
 
 
 def _middle_of_stored(sample: csr_array) -> Array:
