@@ -6,6 +6,7 @@ from joblib import parallel_config
 
 from suffice import _coding
 from suffice._coding import distinct, sorted_codes
+from suffice._labels import OneHot
 from suffice.encoders import Categories
 
 RNG = np.random.default_rng(0)
@@ -82,6 +83,14 @@ def test_what_is_missing_has_no_code():
     for table in (X, 0.1 * X, np.where(np.isnan(X), None, X.astype(object))):
         codes = Categories()(table).values
         assert ((codes < 0) == np.isnan(X)).all()
+
+
+def test_infinity_is_refused_without_ado():
+    for y in (np.full(2000, np.inf), np.tile([1.0, -np.inf], 1000)):
+        with pytest.raises(ValueError, match="contains infinity"):
+            OneHot.of(y)
+        with pytest.raises(ValueError, match="column 0 contains infinity"):
+            Categories()(y[:, None])
 
 
 def test_codes_are_of_the_smallest_type():

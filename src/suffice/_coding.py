@@ -116,9 +116,8 @@ def _whole(X: Array) -> Distinct:
     ends = np.array(spread(lambda rows: _bounds(_plain(X[rows])), slices), dtype=float)
     low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
     with np.errstate(invalid="ignore"):
-        near = (low > -EXACT) & (low <= high) & (high < EXACT) & (high - low < min(RANGE, 16 * n))
-        near &= low == np.floor(low)
-    span = np.where(near, high - low + 1, 0).astype(np.int64)
+        near = (low > -EXACT) & (high < EXACT) & (high - low < min(RANGE, 16 * n)) & (low == np.floor(low))
+        span = np.where(near, high - low + 1, 0).astype(np.int64)
     first, starts = np.where(near, low, 0).astype(np.int64), np.append(0, np.cumsum(span))
     seen, codes = np.zeros(starts[-1], dtype=bool), np.empty((n, d), dtype=smallest(int(span.max())))
     if near.any():
