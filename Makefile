@@ -6,7 +6,7 @@ JOBS ?= auto
 
 .PHONY: demo test test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
 	bench-calibration bench-carried bench-cluster bench-fscl bench-missing bench-out-of-sample bench-priors \
-	bench-quick bench-scale bench-search bench-speed bench-sql bench-tables \
+	bench-quick bench-scale bench-search bench-sql bench-tables benchmark \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -99,8 +99,9 @@ bench-search: $(VENV)/.base
 bench-sql: $(VENV)/.test
 	$(BIN)/python benchmarks/sql.py
 
-bench-speed: $(VENV)/.base
-	$(BIN)/python benchmarks/speed.py
+# Every figure is a ratio to a peer in the same run; some minutes on two cores.
+benchmark: $(VENV)/.base
+	$(BIN)/python -m benchmarks.speed --out benchmark.json
 
 # adult as it is, in five splits; kept in the same way.
 bench-tables: $(VENV)/.bench

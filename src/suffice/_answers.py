@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from suffice._arithmetic import Arithmetic, E
 from suffice._domain import Domain, Encoded
-from suffice._posterior import log_posterior, posterior, said_log_posterior, said_posterior
+from suffice._posterior import log_posterior, most_probable, posterior, said_log_posterior, said_posterior
 from suffice._vector import Array
 from suffice.models import Density, Model, Spoken, UndrawableError
 
@@ -111,7 +111,7 @@ class MostProbable:
     classes: Array
 
     def __call__(self, log_joint: Array) -> Array:
-        return np.asarray(self.classes[np.argmax(log_joint, axis=1)])
+        return np.asarray(self.classes[most_probable(log_joint)])
 
     def said(self, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
         """The same as a formula of the scores (k,)."""

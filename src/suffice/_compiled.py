@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import update_wrapper
 from threading import Lock
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+_LOCK = [Lock()]
+
+
+def _renew() -> None:
+    """A child has none of the threads that may hold the lock."""
+    _LOCK[0] = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 class Compiled:
     """A function that numba compiles when it is first called, or called by another one that is compiled."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], fast: frozenset[str] = frozenset()) -> None:
         update_wrapper(self, function)
-        self._function, self._lock, self._code = function, Lock(), cast(Callable[..., Any] | None, None)
+        self._function, self._fast, self._code = function, fast, cast(Callable[..., Any] | None, None)
 
     def machine_code(self) -> Callable[..., Any]:
         """The compiled function, without the lock of the interpreter, kept on disk."""
         if self._code is None:
-            with self._lock:  # threads that come first at the same time compile it once
+            with _LOCK[0]:  # threads that come first at the same time compile it once
                 if self._code is None:
                     from numba import njit
 
-                    self._code = cast(Callable[..., Any], njit(cache=True, nogil=True)(self._function))
+                    make = njit(cache=True, nogil=True, fastmath=set(self._fast))
+                    self._code = cast(Callable[..., Any], make(self._function))
         return self._code
 
     def __call__(self, *args: Any) -> Any:
@@ -41,3 +53,8 @@ class Compiled:
 def compiled(function: F) -> F:
     """The same function, compiled by numba without the lock of the interpreter, and kept on disk."""
     return cast(F, Compiled(function))
+
+
+def in_any_order(function: F) -> F:
+    """`compiled`, with sums of products added up in whatever order is fastest; a compiled function it calls is not."""
+    return cast(F, Compiled(function, frozenset(("reassoc", "contract"))))

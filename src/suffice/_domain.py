@@ -187,6 +187,18 @@ class CategoricalFeatures(Features):
         begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
 
+    def own_cells(self, X: Encoded) -> tuple[Array, Array, Array | None]:
+        """Codes (n, d) of rows by their own categories, where the cells of these begin (d + 1,), and which of these
+        features' cells each of them is, -1 for none; None if they are the same.
+
+        So a sum over many rows is found a place once for each category, not for each row.
+        """
+        own = X.features
+        if own is self or type(own) is not CategoricalFeatures:
+            return self.read(X), self.starts, None
+        self.check(own)
+        return X.values, own.starts, own.cells(self)
+
     def absent(self, X: Encoded) -> Array:
         return np.asarray(self.read(X) < 0)
 

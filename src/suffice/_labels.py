@@ -13,6 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._check import is_number
+from suffice._coding import sorted_codes, values_of
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 LISTED = 10  # of a long list in a message
@@ -178,13 +180,18 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
-    y = column_or_1d(y, warn=True)
-    holes = [i for i, value in enumerate(y.tolist()) if missing(value)] if y.dtype.kind == "O" else []
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
+        y = column_or_1d(y, warn=True)
+    values = values_of(y)
+    alike = values is not None and 2 * len(values) <= len(y)
+    few = np.repeat(values, 2) if alike and values is not None else y  # what holds of these holds of all
+    holes = [i for i, value in enumerate(few.tolist()) if missing(value)] if y.dtype.kind == "O" else []
     if holes:
+        holes = [i for i, value in enumerate(y.tolist()) if missing(value)]
         raise ValueError(f"Input y contains NaN or None: {len(holes)} rows have no label, the first is row {holes[0]}")
-    if len(y):
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+    if len(y) and (few is y or y.dtype.kind not in "biu"):
+        assert_all_finite(few, input_name="y")
+        check_classification_targets(few)
     return np.asarray(y)
 
 
@@ -214,8 +221,8 @@ class OneHot:
         if weight.shape != y.shape:
             raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
         if weight.all():
-            return cls(*np.unique(y, return_inverse=True), weight)
-        classes, codes = np.unique(y[weight != 0], return_inverse=True)
+            return cls(*sorted_codes(y), weight)
+        classes, codes = sorted_codes(y[weight != 0])
         full = np.full(len(y), -1)
         full[weight != 0] = codes
         return cls(classes, full, weight)
@@ -235,10 +242,13 @@ class OneHot:
         at = np.append(positions(self.classes, classes, "class labels"), -1)
         return OneHot(classes, at[self.codes], self.weight)
 
+    def some(self, most: int) -> Array:
+        """About so many rows of every class (m,), from the first to the last of each."""
+        return some_of_each(self.codes, len(self.classes), most)[0]
+
     def mass(self) -> Array:
         """The weight of each class (k,)."""
-        known = self.codes >= 0
-        return np.bincount(self.codes[known], self.weight[known], len(self.classes))
+        return np.bincount(self.codes + 1, self.weight, len(self.classes) + 1)[1:]
 
     def matrix(self) -> sparse.csr_array:
         """The sparse matrix (n, k)."""
@@ -263,3 +273,28 @@ class Reweigh:
     def __call__(self, Y: OneHot) -> OneHot:
         Y = Y.onto(self.classes)
         return replace(Y, weight=Y.weight * self.weight[Y.codes])
+
+
+@compiled
+def some_of_each(labels: Array, k: int, most: int) -> tuple[Array, Array]:
+    """Some rows of each class in even steps, one after the other, and where each class begins (k + 1,).
+
+    Of m rows, those at 0, s, 2 s, ... for a step s = max(1, m // most).
+    """
+    step, begin, seen = np.zeros(k, np.int64), np.zeros(k + 1, np.int64), np.zeros(k, np.int64)
+    for c in labels:
+        if c >= 0:
+            step[c] += 1
+    for c in range(k):
+        many = step[c]
+        step[c] = max(1, many // most)
+        begin[c + 1] = begin[c] + (many + step[c] - 1) // step[c]
+    rows, at = np.empty(begin[k], np.int64), begin.copy()
+    for i in range(len(labels)):
+        c = labels[i]
+        if c >= 0:
+            if seen[c] % step[c] == 0:
+                rows[at[c]] = i
+                at[c] += 1
+            seen[c] += 1
+    return rows, begin

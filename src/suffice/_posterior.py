@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice._arithmetic import Arithmetic, E
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 
@@ -16,9 +17,10 @@ def posterior(log_joint: Array) -> Array:
     >>> posterior(np.log([[1.0, 3.0]]))
     array([[0.25, 0.75]])
     """
-    weight = np.exp(_below_zero(log_joint))
-    weight /= weight.sum(axis=1, keepdims=True)
-    return np.asarray(weight)
+    weight = below_zero(log_joint)
+    np.exp(weight, out=weight)
+    _normalise(weight)
+    return weight
 
 
 def log_posterior(log_joint: Array) -> Array:
@@ -27,14 +29,74 @@ def log_posterior(log_joint: Array) -> Array:
     >>> log_posterior(np.array([[0.0, -5000.0]]))
     array([[    0., -5000.]])
     """
-    shifted = _below_zero(log_joint)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    shifted = below_zero(log_joint)
+    _subtract(shifted, np.log(_totals(np.exp(shifted))))
+    return shifted
 
 
-def _below_zero(log_joint: Array) -> Array:
+def below_zero(log_joint: Array) -> Array:
     """Rows shifted to a maximum of zero; a row that is impossible, or infinitely far, in every class favours none."""
-    top = log_joint.max(axis=1, keepdims=True)
-    return np.where(np.isfinite(top), log_joint, 0.0) - np.where(np.isfinite(top), top, 0.0)
+    out = np.array(log_joint, dtype=float, order="C")
+    _shift(out)
+    return out
+
+
+@compiled
+def most_probable(log_joint: Array) -> Array:
+    """The class of each row (n,), the first of those that are as probable."""
+    n, k = log_joint.shape
+    out = np.empty(n, np.int64)
+    for i in range(n):
+        top, best = 0, log_joint[i, 0]
+        for c in range(1, k):
+            more = log_joint[i, c] > best
+            top = c if more else top
+            best = log_joint[i, c] if more else best
+        out[i] = top
+    return out
+
+
+@compiled
+def _shift(rows: Array) -> None:
+    n, k = rows.shape
+    for i in range(n):
+        top, known = -np.inf, True
+        for c in range(k):
+            top = max(top, rows[i, c])
+            known &= rows[i, c] == rows[i, c]
+        fine = known and abs(top) < np.inf
+        for c in range(k):
+            rows[i, c] = rows[i, c] - top if fine else 0.0
+
+
+@compiled
+def _totals(rows: Array) -> Array:
+    """The sum of each row (n,)."""
+    n, k = rows.shape
+    out = np.zeros(n)
+    for i in range(n):
+        for c in range(k):
+            out[i] += rows[i, c]
+    return out
+
+
+@compiled
+def _normalise(rows: Array) -> None:
+    n, k = rows.shape
+    for i in range(n):
+        total = 0.0
+        for c in range(k):
+            total += rows[i, c]
+        for c in range(k):
+            rows[i, c] /= total
+
+
+@compiled
+def _subtract(rows: Array, from_each: Array) -> None:
+    n, k = rows.shape
+    for i in range(n):
+        for c in range(k):
+            rows[i, c] -= from_each[i]
 
 
 def said_posterior(say: Arithmetic[E], scores: Sequence[E]) -> list[E]:

@@ -1,4 +1,4 @@
-"""Threads: of linear algebra, many only where products are large; of compiled loops, as many as there are cores."""
+"""Threads: batches go over as many as there are cores; linear algebra has several only where products are large."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
+from itertools import chain, islice
+from multiprocessing import parent_process
 from typing import Any, TypeVar
 
 from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 A = TypeVar("A")
@@ -64,18 +67,32 @@ def few_threads(columns: int) -> Iterator[None]:
 
 
 def workers() -> int:
-    """The cores that this process may use, at most OMP_NUM_THREADS if that is set, as joblib does for its workers."""
+    """How many threads may work at a time, at most the cores that this process may use.
+
+    As many as `joblib.parallel_config(n_jobs=...)` says; else OMP_NUM_THREADS, if that is set. Else all cores, but one
+    where others work beside it: in a worker of joblib, in a process of `multiprocessing`, in a task of an
+    engine, and within `spread` itself.
+    """
+    if getattr(_SPREADING, "now", False):
+        return 1
+    backend, asked = get_active_backend()
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return max(1, min(cpu_count(), int(given))) if given.isdigit() else int(cpu_count())
+    cores = int(cpu_count())
+    if asked is not None and not backend.nesting_level:
+        count = asked if asked > 0 else cores + 1 + asked
+    elif given.isdigit():
+        count = int(given)
+    else:
+        count = 1 if backend.nesting_level or parent_process() is not None else cores
+    return int(max(1, min(count, cores)))
 
 
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
-    """f of every item, in their order, by as many threads as there are workers; for compiled loops."""
-    items, count = list(items), workers()
-    if count == 1 or len(items) < 2:
-        return [f(item) for item in items]
-    with ThreadPoolExecutor(min(count, len(items))) as pool:
-        return list(pool.map(f, items))
+    """f of every item, in their order, by as many threads as there are workers; for work that frees the interpreter.
+
+    Each has one thread of linear algebra.
+    """
+    return list(spread_in_order(f, items))
 
 
 def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
@@ -84,19 +101,43 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
     >>> list(spread_in_order(abs, iter([-3, 2, -1])))
     [3, 2, 1]
     """
-    count = workers()
-    if count == 1:
-        yield from map(f, items)
+    items, count = iter(items), workers()
+    first = list(islice(items, 2)) if count > 1 else []
+    if len(first) < 2:
+        yield from map(f, chain(first, items))
         return
     waiting: deque[Future[B]] = deque()
-    with ThreadPoolExecutor(count) as pool:
+    with few_threads(0), ThreadPoolExecutor(count, initializer=_begin) as pool:
         try:
-            for item in items:
+            for item in chain(first, items):
                 waiting.append(pool.submit(copy_context().run, f, item))  # NumPy's error state is part of the context
                 if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for one in waiting:
-                one.cancel()
+            for future in waiting:
+                future.cancel()
+
+
+@contextmanager
+def undivided(columns: int) -> Iterator[None]:
+    """`few_threads` for a task that others run beside, in threads or processes that are not of `spread`."""
+    before, _SPREADING.now = getattr(_SPREADING, "now", False), True
+    try:
+        with few_threads(columns):
+            yield
+    finally:
+        _SPREADING.now = before
+
+
+_SPREADING = threading.local()
+
+
+def _begin() -> None:
+    """Of a thread of `spread`, which is not to be divided again."""
+    _SPREADING.now = True
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads that may hold the lock
+    os.register_at_fork(after_in_child=_LIMIT.__init__)  # type: ignore[misc]

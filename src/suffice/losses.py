@@ -11,7 +11,7 @@ import numpy as np
 from suffice._arithmetic import Arithmetic, E
 from suffice._compiled import compiled
 from suffice._labels import OneHot, as_keys, key, show_all
-from suffice._posterior import said_log_posterior
+from suffice._posterior import log_posterior, said_log_posterior
 from suffice._vector import Array, Vector
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
@@ -81,8 +81,11 @@ class Loss:
         >>> losses.means()["error"], W
         (1.0, array([[-0.75,  0.75]]))
         """
-        W, mass, log_loss, soft, wrong = _weighed(log_joint, Y.codes, Y.weight, self.matrix, IMPOSSIBLE)
-        return Losses(mass, log_loss, soft, wrong), W
+        log_joint = np.ascontiguousarray(log_joint, dtype=float)
+        log_p = log_posterior(log_joint)
+        W = np.exp(log_p)
+        weight, log_loss, soft, error = _weigh(log_joint, log_p, Y.codes, Y.weight, self.matrix, W)
+        return Losses(weight, log_loss, soft, error), W
 
     def said(self, say: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
         """The same as formulas of the scores (k,), the number y of the class and the weight: W (k,), and the losses."""
@@ -105,40 +108,29 @@ class Loss:
 
 
 @compiled
-def _weighed(
-    log_joint: Array, codes: Array, weight: Array, costs: Array, least: float
-) -> tuple[Array, float, float, float, float]:
-    """Class weights W (n, k) of rows with scores (n, k), and the sums of their weight, log loss, soft cost and cost.
-
-    The log loss of a row counts by the mean cost of its class. A row whose class is unknown (-1) has no weight, one
-    that is impossible, or infinitely far, in every class favours none.
-    """
-    n, k = log_joint.shape
-    W, p, price = np.zeros((n, k)), np.empty(k), costs.sum(axis=1) / max(1, k - 1)
-    mass, log_loss, soft, wrong = 0.0, 0.0, 0.0, 0.0
+def _weigh(
+    log_joint: Array, log_p: Array, codes: Array, weight: Array, costs: Array, W: Array
+) -> tuple[float, float, float, float]:
+    """The losses of rows, and W (n, k) from the probabilities that it holds; a row of code -1 has no weight."""
+    n, k = log_p.shape
+    price = costs.sum(axis=1) / max(1, k - 1)
+    mass, log_loss, soft_error, error = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        y, w = codes[i], weight[i]
-        if y < 0:
-            continue
-        best = 0
-        for c in range(1, k):
-            if log_joint[i, c] > log_joint[i, best] or np.isnan(log_joint[i, c]):
-                best = c
-        top, total = log_joint[i, best], 0.0
+        y = codes[i]
+        w = weight[i] if y >= 0 else 0.0
+        soft, top = 0.0, 0
         for c in range(k):
-            p[c] = np.exp(log_joint[i, c] - top) if np.isfinite(top) else 1.0
-            total += p[c]
-        cost = 0.0
-        for c in range(k):
-            W[i, c] = -w * costs[y, c] * p[c] / total
-            cost -= W[i, c]
-        W[i, y] += cost
-        truth = (log_joint[i, y] - top if np.isfinite(top) else 0.0) - np.log(total)
+            cost = w * costs[y, c] * W[i, c]
+            W[i, c] = -cost
+            soft += cost
+            if log_joint[i, c] > log_joint[i, top]:
+                top = c
+        W[i, y] += soft
         mass += w
-        log_loss -= w * price[y] * max(truth, least)
-        soft += cost
-        wrong += w * costs[y, best]
-    return W, mass, log_loss, soft, wrong
+        log_loss -= w * price[y] * max(log_p[i, y], IMPOSSIBLE)
+        soft_error += soft
+        error += w * costs[y, top]
+    return mass, log_loss, soft_error, error
 
 
 def decision_costs(costs: Any, classes: Array, who: str) -> Array:

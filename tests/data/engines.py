@@ -58,7 +58,10 @@ def dask_client():
     """Two worker processes of one thread, which end with the tests."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp")
+    anywhere = "127.0.0.1:0"  # others on this machine may have a cluster, too
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=anywhere, protocol="tcp"
+    )
     client = Client(cluster)
     atexit.register(cluster.close)
     atexit.register(client.close)

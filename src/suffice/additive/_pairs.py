@@ -22,7 +22,7 @@ from suffice.learners import Fit
 from suffice.models import AnyStatistics, Binning
 from suffice.models._base import Weighable
 from suffice.models._blocks import part
-from suffice.models._tables import counted
+from suffice.models._tables import sums_by_code
 from suffice.models.pooled import RARE, Pool, pooled
 
 CELLS = 6  # of a column in a pair
@@ -147,7 +147,7 @@ class Residual:
         for i in range(1, codes.shape[1]):
             both = (codes[:, i, None] >= 0) & (codes[:, :i] >= 0)
             pair = np.where(both, codes[:, i, None] * sizes[:i] + codes[:, :i], -1).astype(np.int32)
-            tables.append(counted(pair, np.append(0, np.cumsum(sizes[i] * sizes[:i])), W))
+            tables.append(sums_by_code(pair, np.append(0, np.cumsum(sizes[i] * sizes[:i])), W))
         gap, variance = np.split(np.concatenate(tables, axis=1), 2)
         return Residuals(np.array([(sizes[i], sizes[j]) for i, j in self.tried.pairs()]), gap, variance)
 

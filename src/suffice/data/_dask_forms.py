@@ -17,7 +17,7 @@ from dask import delayed
 from scipy.sparse import issparse
 
 from suffice._labels import OneHot
-from suffice._threads import few_threads
+from suffice._threads import undivided
 from suffice._vector import Array
 from suffice.data._base import Batch
 from suffice.data._layout import Layout, located
@@ -129,7 +129,7 @@ class Tables(Form):
 
 def _answered(table: pd.DataFrame, job: tuple[ReadTable, Any], partition_info: Any = None) -> pd.DataFrame:
     read, f = job
-    with located(called((partition_info or {"number": 0})["number"])), few_threads(table.shape[1]):
+    with located(called((partition_info or {"number": 0})["number"])), undivided(table.shape[1]):
         return read.answered(table, f)
 
 
@@ -206,7 +206,7 @@ class Blocks(Form):
 
 def _answers(X: Any, job: tuple[ReadBlock, Any], block_id: Any = None) -> Array:
     read, f = job
-    with located(called((block_id or (0,))[0])), few_threads(X.shape[1]):
+    with located(called((block_id or (0,))[0])), undivided(X.shape[1]):
         read.check(X)
         return np.asarray(f(X))
 

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from suffice._labels import OneHot
-from suffice._threads import few_threads
+from suffice._threads import undivided
 from suffice.data._base import After, Batch, Between, Both, Change, Data, Drawn
 from suffice.data._layout import Layout, located
 from suffice.data.memory import row_slices
@@ -51,7 +51,7 @@ class Partial:
 
     def __call__(self, number: int, batch: Batch) -> Any:
         f = self.f if self.change is None else After(self.change, self.f)
-        with located(called(number)), few_threads(batch.X.shape[1]):
+        with located(called(number)), undivided(batch.X.shape[1]):
             first, *rest = map(f, slices(batch))
             return sum(rest, first)
 

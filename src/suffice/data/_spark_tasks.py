@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from suffice._extras import optional
-from suffice._threads import few_threads
+from suffice._threads import undivided
 from suffice.data._base import Batch, Change
 from suffice.data._layout import DataError, Layout, located
 from suffice.data._partitioned import Partial, added, called
@@ -141,7 +141,7 @@ class Encode:
         part = number()
         try:
             for batch in self.read(part, batches):
-                with located(called(part)), few_threads(batch.X.shape[1]):
+                with located(called(part)), undivided(batch.X.shape[1]):
                     after = batch if self.change is None else self.change(batch)
                 yield _row(part, 1, after)
         except DataError as error:
@@ -183,7 +183,7 @@ class Answer:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         part = number()
         for table in self.read.tables(batches):
-            with located(called(part)), few_threads(table.num_columns):
+            with located(called(part)), undivided(table.num_columns):
                 yield from self.of(table).to_batches()
 
     def of(self, table: Any) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -20,13 +19,14 @@ from suffice._check import COUNT, check_value, or_else
 from suffice._domain import Encoded, Rows
 from suffice._labels import OneHot
 from suffice._progress import reading
-from suffice._threads import few_threads
+from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
 from suffice.data._base import Batch, Between, Change, Data, R
 from suffice.data._fingerprint import digest
 
 SOME = 64  # rows of a class that tell where its values are
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
+TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
 
 
 class Memory(Data):
@@ -91,32 +91,35 @@ class Memory(Data):
         rows, labels = (digest(*values) for values in ((self.X,), parts))
         return {"rows": _num_samples(self.X), "columns": _width(self.X), "values": rows, "labels": labels}
 
-    @contextmanager
-    def _pass(self) -> Iterator[Iterator[slice]]:
-        """The batches of a pass, as slices in order; shown if that is wanted."""
-        n = _num_samples(self.X)
-        with few_threads(_width(self.X)), reading("rows in memory", n, self.verbose) as seen:
-            yield _followed(row_slices(self.X, self.batch_size), n, seen)
-
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, in order."""
         Y, f = self._labels(), self._near(f)
-        with self._pass() as batches:
-            return reduce(operator.add, (f(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in batches))
+        return reduce(operator.add, self._spread(lambda rows: f(Batch(rows_of(self.X, rows), Y[rows]))))
 
     def _near(self, f: Callable[[Batch], R]) -> Callable[[Batch], R]:
         """f with sums about origins among all rows, where it has any: so those of several batches have the same."""
         Y = self._labels()
         if not hasattr(f, "about") or len(row_slices(self.X, self.batch_size)) == 1:
             return f
-        few = np.sort(_some(Y))
-        near: Callable[[Batch], R] = f.about(f(Batch(_safe_indexing(self.X, few), Y[few])))
+        few = np.sort(Y.some(SOME))
+        with few_threads(_width(self.X)):
+            near: Callable[[Batch], R] = f.about(f(Batch(_safe_indexing(self.X, few), Y[few])))
         return near
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """f of the features, batch by batch, as one array."""
-        with self._pass() as batches:
-            return np.concatenate([f(_safe_indexing(self.X, rows)) for rows in batches])
+        return np.concatenate(list(self._spread(lambda rows: f(rows_of(self.X, rows)))))
+
+    def _spread(self, f: Callable[[slice], R]) -> Iterator[R]:
+        """f of the rows of each batch, in order: several at a time; shown, as they are done, if that is wanted."""
+        slices, n = row_slices(self.X, self.batch_size), _num_samples(self.X)
+        if not self.verbose and len(slices) == 1 and n * _width(self.X) < TINY:
+            yield f(slices[0])
+            return
+        with few_threads(_width(self.X)), reading("rows in memory", n, self.verbose) as seen:
+            for found, rows in zip(spread_in_order(f, slices), slices, strict=True):
+                seen(min(rows.stop, n) - rows.start)
+                yield found
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -128,8 +131,7 @@ class Memory(Data):
     def changed(self, change: Change) -> Memory:
         """The same rows after a change of each batch, made once."""
         Y = self._labels()
-        with self._pass() as slices:
-            batches = [change(Batch(_safe_indexing(self.X, rows), Y[rows])) for rows in slices]
+        batches = list(self._spread(lambda rows: change(Batch(rows_of(self.X, rows), Y[rows]))))
         codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
         return Memory(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
 
@@ -150,13 +152,6 @@ class Memory(Data):
         ends = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * len(order)).astype(int)
         rows = [np.sort(part) for part in np.split(order, ends)]
         return [self._like(_safe_indexing(self.X, part), Y[part]) for part in rows]
-
-
-def _followed(slices: Iterable[slice], n: int, seen: Callable[[int], None]) -> Iterator[slice]:
-    """Slices of n rows, each of which is counted when the next one is asked for."""
-    for rows in slices:
-        yield rows
-        seen(min(rows.stop, n) - rows.start)
 
 
 def table(X: Any) -> Any:
@@ -208,16 +203,13 @@ def _weights(weight: Any, n: int) -> Any:
     return weight
 
 
+def rows_of(X: Any, rows: slice) -> Any:
+    """Some rows of X that are next to each other."""
+    return X[rows] if isinstance(X, Encoded | np.ndarray) else _safe_indexing(X, rows)
+
+
 def _width(X: Any) -> int:
     return int(X.shape[1]) if len(X.shape) > 1 else 1
-
-
-def _some(Y: OneHot) -> Array:
-    """A few rows of every class (m,), from the first to the last."""
-    order = np.argsort(Y.codes, kind="stable")
-    starts = np.searchsorted(Y.codes[order], np.arange(len(Y.classes) + 1))
-    rows = (order[a : b : max(1, (b - a) // SOME)] for a, b in pairwise(starts))
-    return np.concatenate([np.empty(0, dtype=int), *rows])
 
 
 def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:

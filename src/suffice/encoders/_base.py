@@ -67,6 +67,8 @@ class Encoder(ABC):
 
 def frame_of(X: Any) -> nw.DataFrame[Any] | None:
     """A data frame of any library, or None."""
+    if isinstance(X, np.ndarray):
+        return None
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from suffice._coding import distinct, smallest
 from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._labels import kind, missing, moment, positions, show, show_all
 from suffice._vector import Array
@@ -113,9 +114,9 @@ class Categories(Encoder):
             ensure_min_samples=0,
             estimator=self.who,
             input_name="X",
-            order="F",
         )
-        return coded(array.T)
+        categories, codes = _coded(array, Features(array.shape[1]))
+        return Encoded(CategoricalFeatures(len(categories), None, tuple(categories)), codes)
 
 
 def decoded(X: Encoded) -> list[Array]:
@@ -157,19 +158,40 @@ def coded(columns: Iterable[Array], names: Array | None = None) -> Encoded:
     >>> coded([np.array(["u", "v", "u"]), np.array([1.5, np.nan, 0.5])]).values.tolist()
     [[0, 1], [1, -1], [0, 0]]
     """
-    called = Features(0, names).name
-    pairs = [_encode(np.asarray(column), called(j)) for j, column in enumerate(columns)]
-    codes = np.column_stack([codes for _, codes in pairs]).astype(np.int32)
-    return Encoded(CategoricalFeatures(len(pairs), names, tuple(values for values, _ in pairs)), codes)
+    parts = [_coded(np.asarray(column)[:, None], Features(0, names), j) for j, column in enumerate(columns)]
+    categories = tuple(own for values, _ in parts for own in values)
+    codes = np.column_stack([codes for _, codes in parts]) if parts else np.empty((0, 0), dtype=np.int8)
+    return Encoded(CategoricalFeatures(len(parts), names, categories), codes)
+
+
+def _coded(X: Array, features: Features, first: int = 0) -> tuple[list[Array], Array]:
+    """The categories of each column of an array X (n, d) of one type, and codes (n, d); columns count from `first`."""
+    found = distinct(X)
+    pairs: list[tuple[Array, Array | None]] = []
+    whole = X.dtype.kind in "biuf"
+    for j, values in enumerate(found.values):
+        called = features.name(first + j)
+        pairs.append(_encode(X[:, j], called) if values is None else _ordered(values, called, whole))
+    many = [j for j, values in enumerate(found.values) if values is None]
+    codes = found.renumbered([None if j in many else place for j, (_, place) in enumerate(pairs)])
+    size = smallest(max((len(values) for values, _ in pairs), default=0))
+    codes = codes.astype(size, copy=False) if not many else codes.astype(np.result_type(size, codes))
+    for j in many:
+        codes[:, j] = pairs[j][1]
+    return [values for values, _ in pairs], codes
+
+
+def _ordered(values: Array, called: str, numbers: bool) -> tuple[Array, Array | None]:
+    """The sorted categories of distinct values (m,), and the place of each among them; None if they are sorted."""
+    if numbers and np.isfinite(values).all() and (values[1:] > values[:-1]).all():
+        return values, None
+    return _encode(values, called)
 
 
 def _encode(column: Array, called: str) -> tuple[Array, Array]:
     """The sorted distinct values of a column (n,), and the place of each entry among them; -1 where it is missing."""
     if column.dtype.kind in "OUT":
         return _encode_objects(column.tolist(), called)
-    counted = _count_whole(column) if column.dtype.kind in "iuf" and len(column) else None
-    if counted is not None:
-        return counted
     if column.dtype.kind == "f" and np.isinf(column).any():
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
     categories, codes = np.unique(column, return_inverse=True)
@@ -180,23 +202,10 @@ def _encode(column: Array, called: str) -> tuple[Array, Array]:
     return categories, codes
 
 
-def _count_whole(column: Array) -> tuple[Array, Array] | None:
-    """`_encode` for whole numbers in a small range, by counting instead of sorting; None for others."""
-    low, high = column.min().item(), column.max().item()
-    if not (-(2**53) < low <= high < 2**53 and high - low < min(65_536, 16 * len(column))):  # NaN is not
-        return None
-    whole = column.astype(np.int64)
-    if not (whole == column).all():
-        return None
-    present = np.bincount(whole - int(low)) > 0
-    categories = (np.flatnonzero(present) + int(low)).astype(column.dtype)
-    return categories, (np.cumsum(present) - 1)[whole - int(low)]
-
-
 def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
-    index: dict[Any, int] = {}
     try:
-        codes = np.fromiter((index.setdefault(v, len(index)) for v in values), dtype=np.intp, count=len(values))
+        index = {value: code for code, value in enumerate(dict.fromkeys(values))}
+        codes = np.fromiter(map(index.__getitem__, values), dtype=np.intp, count=len(values))
     except TypeError as error:  # the words are those of Python's own conversions, which scikit-learn looks for
         raise TypeError(f"{called}: a category argument must be a string or a number; got {error}") from error
     present = {value: code for value, code in index.items() if not missing(value)}

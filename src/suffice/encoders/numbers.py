@@ -52,12 +52,18 @@ class Numbers(Encoder):
             self._check_kinds(frame)
         elif getattr(X, "dtype", np.dtype(float)).kind in "mM":
             raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
-        values = self._checked(X) if frame is None or not _all_numbers(frame) else _columns(frame)
+        values = self._numbers(X, frame)
         if sparse.issparse(values):
             values = _without_duplicates(sparse.csr_array(values))
         features = Features(values.shape[1], None if frame is None else names_of(frame))
         check_finite(values, features, self.who, self.missing)
         return Encoded(features, self.taken(values, features))
+
+    def _numbers(self, X: Any, frame: nw.DataFrame[Any] | None) -> Rows:
+        """Numbers (n, d): plain ones as they are."""
+        if frame is not None and _all_numbers(frame):
+            return _columns(frame)
+        return X if _is_plain(X) else self._checked(X)
 
     def _checked(self, X: Any) -> Rows:
         """Numbers (n, d) of an array, or of a data frame with others than plain numbers, as scikit-learn reads them."""
@@ -114,6 +120,11 @@ def _columns(frame: nw.DataFrame[Any]) -> Array:
     """Columns of plain numbers as an array (n, d): float32 if all are, else float64; NaN where one is missing."""
     values = np.column_stack([numbers_of(column) for column in frame.iter_columns()])
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an array (n, d) of floats already."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32)
 
 
 _AS_DAYS = "turn them into numbers first, for example days since a fixed day"

@@ -4,40 +4,88 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice._compiled import compiled
+from suffice._compiled import compiled, in_any_order
 from suffice._vector import Array
+
+FEW = 64  # rows whose sums need no compensation
 
 
 @compiled
+def _less(x: float, origin: float) -> float:
+    """x - origin, which is not to be joined with what is subtracted next: both may be large."""
+    return x - origin
+
+
+@in_any_order
 def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
     """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over the entries that are there: (n, k)."""
     n, d = X.shape
     k = mean.shape[0]
     out = np.empty((n, k))
+    base = np.zeros(k)
+    for c in range(k):
+        for j in range(d):
+            base[c] += constant[c, j]
     for i in range(n):
         for c in range(k):
             total = 0.0
             for j in range(d):
-                x = X[i, j] - origin[c, j]
-                if not np.isnan(x):
+                gap = _less(X[i, j], origin[c, j]) - mean[c, j]
+                total += precision[c, j] * gap * gap
+            if total == total:
+                out[i, c] = base[c] - 0.5 * total
+                continue
+            total = 0.0
+            for j in range(d):
+                x = _less(X[i, j], origin[c, j])
+                if x == x:
                     gap = x - mean[c, j]
                     total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
             out[i, c] = total
     return out
 
 
-@compiled
-def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> Array:
-    """sum_j log_probability[offsets[j] + codes[i, j]] over the entries with a code: (n, k)."""
-    n, d = codes.shape
-    k = log_probability.shape[1]
-    out = np.zeros((n, k))
+@in_any_order
+def linear_scores(X: Array, origin: Array, coef: Array, intercept: Array) -> Array:
+    """coef_c'(x_i - origin) + intercept_c: (n, k)."""
+    n, d = X.shape
+    k = coef.shape[0]
+    out = np.empty((n, k))
     for i in range(n):
-        for j in range(d):
-            code = codes[i, j]
-            if code >= 0:
-                for c in range(k):
-                    out[i, c] += log_probability[offsets[j] + code, c]
+        for c in range(k):
+            total = 0.0
+            for j in range(d):
+                total += _less(X[i, j], origin[j]) * coef[c, j]
+            out[i, c] = total + intercept[c]
+    return out
+
+
+@compiled
+def table_log_density(codes: Array, starts: Array, terms: Array, k: int) -> Array:
+    """sum_j terms[starts[j] + codes[i, j]] over the entries with a code: (n, k).
+
+    The columns of `terms` are a multiple of four, so that the sums of four classes are kept in registers.
+    """
+    n, d = codes.shape
+    out = np.empty((n, k))
+    for i in range(n):
+        for c in range(0, k, 4):
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(d):
+                code = codes[i, j]
+                if code >= 0:
+                    at = starts[j] + code
+                    s0 += terms[at, c]
+                    s1 += terms[at, c + 1]
+                    s2 += terms[at, c + 2]
+                    s3 += terms[at, c + 3]
+            out[i, c] = s0
+            if c + 1 < k:
+                out[i, c + 1] = s1
+            if c + 2 < k:
+                out[i, c + 2] = s2
+            if c + 3 < k:
+                out[i, c + 3] = s3
     return out
 
 
@@ -45,29 +93,56 @@ def table_log_density(codes: Array, offsets: Array, log_probability: Array) -> A
 def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
 
-    Compensated, so that a value repeated in a million rows leaves no variance behind.
+    Those of a few rows at a time, which are added up with compensation: so a value repeated in a million rows leaves no
+    variance behind.
     """
     n, d = X.shape
     k = origin.shape[0]
-    sums, lost = np.zeros((3, k, d)), np.zeros((3, k, d))
-    terms = np.empty(3)
+    sums, lost, part = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d))
+    for begin in range(0, n, FEW):
+        part[:] = 0.0
+        for i in range(begin, min(n, begin + FEW)):
+            c, w = labels[i], weight[i]
+            if c >= 0:
+                row, at, count, first, second = X[i], origin[c], part[0, c], part[1, c], part[2, c]
+                for j in range(d):
+                    x = row[j] - at[j]
+                    there = x == x
+                    own = w if there else 0.0
+                    product = own * x if there else 0.0
+                    count[j] += own
+                    first[j] += product
+                    second[j] += product * x if there else 0.0
+        for m in range(3):
+            for c in range(k):
+                for j in range(d):
+                    term = part[m, c, j] - lost[m, c, j]
+                    total = sums[m, c, j] + term
+                    lost[m, c, j] = (total - sums[m, c, j]) - term
+                    sums[m, c, j] = total
+    return sums[0], sums[1], sums[2]
+
+
+@compiled
+def class_rows(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Rows x - o in the order of their classes, their weights, and where each class begins (k + 1,)."""
+    n, d = X.shape
+    k = origin.shape[0]
+    begin = np.zeros(k + 1, np.int64)
+    for i in range(n):
+        if labels[i] >= 0:
+            begin[labels[i] + 1] += 1
+    for c in range(k):
+        begin[c + 1] += begin[c]
+    Z, own, at = np.empty((begin[k], d)), np.empty(begin[k]), begin.copy()
     for i in range(n):
         c = labels[i]
-        if c < 0:
-            continue
-        for j in range(d):
-            x = X[i, j] - origin[c, j]
-            if np.isnan(x):
-                continue
-            terms[0] = weight[i]
-            terms[1] = weight[i] * x
-            terms[2] = terms[1] * x
-            for m in range(3):
-                term = terms[m] - lost[m, c, j]
-                total = sums[m, c, j] + term
-                lost[m, c, j] = (total - sums[m, c, j]) - term
-                sums[m, c, j] = total
-    return sums[0], sums[1], sums[2]
+        if c >= 0:
+            for j in range(d):
+                Z[at[c], j] = X[i, j] - origin[c, j]
+            own[at[c]] = weight[i]
+            at[c] += 1
+    return Z, own, begin
 
 
 @compiled
@@ -89,30 +164,40 @@ def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, A
 
 
 @compiled
-def table_sums(codes: Array, offsets: Array, size: int, W: Array) -> Array:
-    """sum_i W[i, c] for every cell offsets[j] + codes[i, j]: (size, k)."""
+def table_sums(codes: Array, starts: Array, W: Array) -> Array:
+    """sum_i W[i, c] for every cell starts[j] + codes[i, j]: (cells, k), k filled up to a multiple of four."""
     n, d = codes.shape
-    out = np.zeros((size, W.shape[1]))
+    k = W.shape[1]
+    out = np.zeros((starts[-1], (k + 3) // 4 * 4))
     for i in range(n):
-        for j in range(d):
-            code = codes[i, j]
-            if code >= 0:
-                for c in range(W.shape[1]):
-                    out[offsets[j] + code, c] += W[i, c]
+        for c in range(0, k, 4):
+            w0 = W[i, c]
+            w1 = W[i, c + 1] if c + 1 < k else 0.0
+            w2 = W[i, c + 2] if c + 2 < k else 0.0
+            w3 = W[i, c + 3] if c + 3 < k else 0.0
+            for j in range(d):
+                code = codes[i, j]
+                if code >= 0:
+                    at = starts[j] + code
+                    out[at, c] += w0
+                    out[at, c + 1] += w1
+                    out[at, c + 2] += w2
+                    out[at, c + 3] += w3
     return out
 
 
 @compiled
-def table_counts(codes: Array, offsets: Array, size: int, labels: Array, weight: Array, k: int) -> Array:
-    """`table_sums` for weights that are zero but in one column a row: (size, k)."""
+def table_counts(codes: Array, starts: Array, labels: Array, weight: Array, k: int) -> Array:
+    """`table_sums` for weights that are zero but in one column a row: (k, cells)."""
     n, d = codes.shape
-    out = np.zeros((size, k))
+    out = np.zeros((k, starts[-1]))
     for i in range(n):
-        if labels[i] >= 0:
+        c, w = labels[i], weight[i]
+        if c >= 0:
             for j in range(d):
                 code = codes[i, j]
                 if code >= 0:
-                    out[offsets[j] + code, labels[i]] += weight[i]
+                    out[c, starts[j] + code] += w
     return out
 
 

@@ -6,19 +6,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suffice._domain import Domain
+from suffice._domain import CategoricalFeatures, Domain, Encoded
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.models import _kernels
+from suffice.models._statistics import grouped
 
 
-def counted(codes: Array, starts: Array, W: OneHot | Array) -> Array:
-    """sum_i W_ic 1(code of x_ij is v) for every cell starts_j + v: (k, cells); an entry of code -1 takes no part."""
+def counted(X: Encoded, features: CategoricalFeatures, W: OneHot | Array) -> Array:
+    """sum_i W_ic 1(code of x_ij is v) for every cell of the features: (k, cells); an entry without a code has no part.
+
+    Rows are counted in the cells of their own categories, which are then added up to those of the features.
+    """
+    codes, starts, cells = features.own_cells(X)
+    table = sums_by_code(codes, starts, W)
+    return table if cells is None else grouped(table.T, cells, int(features.starts[-1])).T
+
+
+def sums_by_code(codes: Array, starts: Array, W: OneHot | Array) -> Array:
+    """sum_i W_ic 1(codes_ij is v) for every cell starts_j + v: (k, cells); an entry of code -1 takes no part."""
     if isinstance(W, OneHot):
-        table = _kernels.table_counts(codes, starts, starts[-1], W.codes, W.weight, len(W.classes))
-    else:
-        table = _kernels.table_sums(codes, starts, starts[-1], np.ascontiguousarray(W))
-    return np.asarray(table.T)
+        return np.asarray(_kernels.table_counts(codes, starts, W.codes, W.weight, len(W.classes)))
+    table = _kernels.table_sums(codes, starts, np.ascontiguousarray(W))
+    return np.asarray(table[:, : W.shape[1]].T)
+
+
+def scored(X: Encoded, features: CategoricalFeatures, terms: Array) -> Array:
+    """sum_j terms[cell of x_ij] (n, k), where terms are (cells, k); an entry without a code adds nothing."""
+    codes, starts, cells = features.own_cells(X)
+    k = terms.shape[1]
+    known = np.zeros((len(terms) + 1, -(-k // 4) * 4))  # the last is that of categories that are not among these
+    known[:-1, :k] = terms
+    return np.asarray(_kernels.table_log_density(codes, starts, known if cells is None else known[cells], k))
 
 
 def moved(table: Array, at: Array, size: int) -> Array:

@@ -14,14 +14,13 @@ from suffice._vector import Array
 from suffice.data._queries import Queried
 from suffice.encoders import Categories, Encoder
 from suffice.encoders.categories import coded
-from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._drawn import DrawnDensity, Nomogram, tables
 from suffice.models._explained import Additive, keys_of
 from suffice.models._queried import Queryable
 from suffice.models._sampled import Samplable, drawn
 from suffice.models._statistics import Statistics, Sums, grouped
-from suffice.models._tables import by_feature, counted, impossible, moved
+from suffice.models._tables import by_feature, counted, impossible, moved, scored
 from suffice.models.natural import LogTables, project_log
 from suffice.models.without import Own, columns_without, table_terms_without, table_without
 from suffice.priors import Dirichlet
@@ -128,8 +127,7 @@ class Categorical(
         return (Notice(f"{said}. {why}; {bins}"),)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
-        features = _of(domain)
-        return Counts(counted(features.read(X), features.starts, W))
+        return Counts(counted(X, _of(domain), W))
 
     @property
     def kind_of_sums(self) -> object | None:
@@ -219,8 +217,7 @@ class Categorical(
         return self.domain
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
-        features = _of(theta.domain)
-        return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
+        return scored(X, _of(theta.domain), theta.log_probability)
 
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
         """The tables of a class change by what a row counts there."""

@@ -306,7 +306,7 @@ class _TiedFullGaussian(_FullGaussian):
         """The linear scores: what is quadratic in x is the same for all classes."""
         values = theta.domain.features.read(X)
         scores = Linear.of(theta).scores(values)
-        if not complete(values):
+        if np.isnan(scores.sum()) and not complete(values):
             rows = np.flatnonzero(np.isnan(values).any(axis=1))
             scores[rows] = super().log_joint(X[rows], theta)
         return scores

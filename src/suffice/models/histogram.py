@@ -14,7 +14,7 @@ from suffice._labels import OneHot, show
 from suffice._vector import Array
 from suffice.models import grid
 from suffice.models._statistics import Sums
-from suffice.models._tables import counted, impossible, moved
+from suffice.models._tables import impossible, moved, sums_by_code
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def histogram(X: Array, W: OneHot | Array) -> Histogram:
     codes = np.empty(X.shape, dtype=np.int32)
     for j, column in enumerate(columns):
         codes[:, j] = grid.codes(column, keys[j], shift[j])
-    return Histogram(keys, shift, counted(codes, _starts(keys), W))
+    return Histogram(keys, shift, sums_by_code(codes, _starts(keys), W))
 
 
 def from_cells(each: Sequence[tuple[Array, int, Array]], k: int) -> Histogram:

@@ -11,12 +11,11 @@ from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.encoders.pairs import PairFeatures, Pairs
-from suffice.models import _kernels
 from suffice.models._base import Attempt, Classed, Removable
 from suffice.models._drawn import DrawnView, Map, Nomogram, UndrawableError
 from suffice.models._explained import Additive
 from suffice.models._statistics import Statistics, rest
-from suffice.models._tables import by_feature, counted, moved
+from suffice.models._tables import by_feature, counted, moved, scored
 from suffice.models.categorical import Counts, Tables
 from suffice.models.tree import LEAST, UNSEEN
 from suffice.models.without import Own, columns_without
@@ -81,8 +80,7 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         return self
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
-        features = _of(domain)
-        return Counts(counted(features.read(X), features.starts, W))
+        return Counts(counted(X, _of(domain), W))
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         return replace(self, domain=s.domain, margins=Margins.of(_of(s.domain), s.sums.table))
@@ -107,8 +105,7 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
         """The sum of the terms of all pairs (n, k); no density."""
-        features = _of(theta.domain)
-        return np.asarray(_kernels.table_log_density(features.read(X), features.starts, theta.log_probability))
+        return scored(X, _of(theta.domain), theta.log_probability)
 
     def log_joint(self, X: Encoded, theta: Tables) -> Array:
         return theta.class_log_prob + self.log_density(X, theta)

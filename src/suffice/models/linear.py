@@ -10,8 +10,11 @@ import numpy as np
 
 from suffice._domain import Domain
 from suffice._vector import Array
+from suffice.models import _kernels
 from suffice.models._drawn import Needed, Nomogram
 from suffice.models.gaussian import Normal
+
+FEW = 8  # classes up to which a product needs no linear algebra
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,4 +56,6 @@ class Linear:
 
     def scores(self, X: Array) -> Array:
         """Scores (n, k) of rows (n, d)."""
+        if len(self.coef) <= FEW:
+            return np.asarray(_kernels.linear_scores(X, self.origin, np.ascontiguousarray(self.coef), self.intercept))
         return np.asarray((X - self.origin) @ self.coef.T + self.intercept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._domain import Domain, Features
-from suffice._labels import OneHot
+from suffice._labels import OneHot, some_of_each
 from suffice._vector import Array
 from suffice.models import _kernels
 from suffice.models._products import gram
@@ -22,6 +21,7 @@ NOISE = 4 * float(np.finfo(float).eps)  # rounding of a spread, relative to the 
 VAGUE = 1e-6  # a spread whose rounding is above this share of it is not known well enough
 NOTHING = 1e-12  # a spread below this share of the spread of all classes may as well be none
 SAMPLE = 64  # rows of a class that tell where its origin should be
+QUANTILES = np.array([0.5, 0.25, 0.75, 0.1, 0.9, 0.0, 1.0])  # the middle, and ranges that tell how wide a class is
 ENTRIES = 1 << 18  # of the matrices of classes that are moved at a time
 BITS = 32  # that an origin shares with a value that is all there is to go by
 NOT_LEARNED = "these rows were not all learned"
@@ -73,7 +73,11 @@ class Moments(Sums):
 
     def total(self) -> Self:
         """The moments of all rows whatever their class, as one class."""
-        return self.regroup(np.zeros(len(self.first), dtype=int), 1)
+        if self.second.size > ENTRIES:
+            return self.regroup(np.zeros(len(self.first), dtype=int), 1)
+        heaviest = np.broadcast_to(np.argmax(abs(self.count), axis=0), self.first.shape[1])
+        moved = self.about(self.origin[heaviest, np.arange(len(heaviest))])
+        return replace(moved.map(lambda value: value.sum(axis=0, keepdims=True)), origin=moved.origin[:1])
 
     def align(self, other: Any) -> tuple[Any, Any]:
         if not isinstance(other, Moments):  # sums of rows with missing entries
@@ -205,19 +209,12 @@ def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
         return Moments(origin, *_kernels.class_moments(X, origin, Y.codes, Y.weight))
     k, d = origin.shape
     first, second = np.zeros((k, d)), np.zeros((k, d, d))
-    for c, rows in by_code(Y.codes, k):
-        Z, weight = X[rows] - origin[c], Y.weight[rows]
-        with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
-            first[c], second[c] = weight @ Z, gram(Z, None if (weight == 1).all() else weight)
+    Z, weight, begin = _kernels.class_rows(X, origin, Y.codes, Y.weight)
+    with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
+        for c in np.flatnonzero(np.diff(begin)):
+            own, w = Z[begin[c] : begin[c + 1]], weight[begin[c] : begin[c + 1]]
+            first[c], second[c] = w @ own, gram(own, None if (w == 1).all() else w)
     return Moments(origin, Y.mass()[:, None], first, second)
-
-
-def by_code(codes: Array, k: int) -> Iterator[tuple[int, Array]]:
-    """The classes that have rows, and the rows of each, in their order."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(k + 1))
-    for c in np.flatnonzero(np.diff(starts)).tolist():
-        yield c, order[starts[c] : starts[c + 1]]
 
 
 def origins(X: Array, codes: Array, k: int) -> Array:
@@ -225,10 +222,12 @@ def origins(X: Array, codes: Array, k: int) -> Array:
 
     A median, so that a far row does not pull it away from the others. A class without rows takes that of all.
     """
-    every = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
-    out = np.tile(every, (k, 1))
-    for c, rows in by_code(codes, k):
-        out[c] = _middle(X[rows[:: max(1, len(rows) // SAMPLE)]])
+    rows, begin = some_of_each(codes, k, SAMPLE)
+    out = np.empty((k, X.shape[1]))
+    if not np.diff(begin).all():
+        out[:] = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
+    for c in np.flatnonzero(np.diff(begin)):
+        out[c] = _middle(X[rows[begin[c] : begin[c + 1]]])
     return out
 
 
@@ -246,14 +245,13 @@ def _middle(sample: Array) -> Array:
     known = (~np.isnan(values)).sum(axis=0)
     last, columns = np.maximum(known, 1) - 1, np.arange(values.shape[1])
 
-    def quantile(share: float) -> Array:
-        return np.where(known > 0, values[(share * last).astype(int), columns], 0.0)
-
+    at = (QUANTILES[:, None] * last).astype(int)
+    middle, *ends = np.where(known > 0, values[at, columns], 0.0)
     spread = np.zeros(len(columns))
     with np.errstate(over="ignore"):
-        for low, high, parts in ((0.25, 0.75, 8), (0.1, 0.9, 16), (0.0, 1.0, 32)):
-            spread = np.where(spread > 0, spread, (quantile(high) - quantile(low)) / parts)
-    return on_grid(quantile(0.5), spread)
+        for low, high, parts in zip(ends[::2], ends[1::2], (8, 16, 32), strict=True):
+            spread = np.where(spread > 0, spread, (high - low) / parts)
+    return on_grid(middle, spread)
 
 
 def _middle_of_stored(sample: csr_array) -> Array:
