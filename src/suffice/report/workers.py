@@ -7,7 +7,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Self
@@ -101,7 +102,8 @@ class Workers:
     def _hire(self) -> _Worker:
         here, there = multiprocessing.Pipe()
         process = context().Process(target=_serve, args=(there, self.opening), daemon=True)
-        process.start()
+        with later("SIGINT", "SIGTERM", "SIGHUP"):  # a process that is told half of what it is complains
+            process.start()
         there.close()
         self._crew.append(_Worker(process, here))
         return self._crew[-1]
@@ -132,6 +134,19 @@ def context() -> Any:
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
 
 
+@contextmanager
+def later(*names: str) -> Iterator[None]:
+    """Let signals of these names wait, where they can."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in names})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def warm_up(preload: Iterable[str]) -> None:
     """Let the server of processes import these modules while this process does something else.
 
@@ -142,11 +157,8 @@ def warm_up(preload: Iterable[str]) -> None:
 
         context().set_forkserver_preload(list(preload))
         resource_tracker.ensure_running()  # which would let Ctrl-C through again
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started inherits it
-        try:
+        with later("SIGINT"):  # which what is started inherits
             forkserver.ensure_running()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(worker: _Worker) -> None:
