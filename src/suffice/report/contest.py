@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -158,8 +159,10 @@ def _scratch() -> Iterator[Path]:
         ours = [number for number in known if alone and signal.getsignal(number) == signal.SIG_DFL]
 
         def end(number: int, _: FrameType | None) -> None:
+            for worker in multiprocessing.active_children():
+                worker.kill()  # who would miss the rows
             shutil.rmtree(name, ignore_errors=True)
-            os._exit(128 + number)  # an exception could get lost; workers end with this process
+            os._exit(128 + number)  # an exception could get lost
 
         for number in ours:
             signal.signal(number, end)

@@ -136,15 +136,20 @@ def context() -> Any:
 
 @contextmanager
 def later(*names: str) -> Iterator[None]:
-    """Let signals of these names wait, where they can."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Let signals of these names wait until the end; any thread may take one, so that masks are not enough."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in names})
+    came: list[int] = []
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def warm_up(preload: Iterable[str]) -> None:
@@ -157,8 +162,11 @@ def warm_up(preload: Iterable[str]) -> None:
 
         context().set_forkserver_preload(list(preload))
         resource_tracker.ensure_running()  # which would let Ctrl-C through again
-        with later("SIGINT"):  # which what is started inherits
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started inherits it
+        try:
             forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(worker: _Worker) -> None:
