@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,15 +19,13 @@ TRACEBACK = "SUFFICE_TRACEBACK"  # set it to see where a fault is
 class Commands(TyperGroup):
     """Commands of which none ends in a traceback.
 
-    Exit codes: 0 done, 1 nothing useful or a fault, 2 bad input, 130 interrupted, 141 nobody reads on,
-    143 and 129 ended by SIGTERM and SIGHUP.
+    Exit codes: 0 done, 1 nothing useful or a fault, 2 bad input, 130 interrupted, 141 nobody reads on.
     """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            with _ending_in_order():
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except KeyboardInterrupt:
             err.print("\ninterrupted: nothing was written", style="red")
             raise typer.Exit(130) from None
@@ -51,27 +45,6 @@ class Commands(TyperGroup):
                 highlight=False,
             )
             raise typer.Exit(1) from None
-
-
-@contextmanager
-def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP be an exception, so that copies of rows and hidden files are deleted."""
-    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    alone = threading.current_thread() is threading.main_thread()
-    ours = [number for number in known if alone and signal.getsignal(number) == signal.SIG_DFL]
-
-    def end(number: int, _: FrameType | None) -> None:
-        for one in ours:
-            signal.signal(one, signal.SIG_IGN)  # once is enough
-        raise SystemExit(128 + number)
-
-    for one in ours:
-        signal.signal(one, end)
-    try:
-        yield
-    finally:
-        for one in ours:
-            signal.signal(one, signal.SIG_DFL)
 
 
 def _ends(error: Exception) -> bool:

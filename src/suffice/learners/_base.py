@@ -20,7 +20,7 @@ from suffice.data import Batch, Data
 from suffice.data._queries import Queried
 from suffice.learners._carrying import Known, carried, merged
 from suffice.learners._fit import Fit
-from suffice.learners._level import levelled
+from suffice.learners._level import level_at
 from suffice.losses import Loss, Losses
 from suffice.models import AnyModel, AnyStatistics, Spoken, summed
 from suffice.models._base import Ability, Share
@@ -116,6 +116,7 @@ class Outcome:
     error: float  # on the training rows
     complaints: tuple[tuple[str, str], ...] = ()  # of the descent: what is wrong, and what to do
     notices: tuple[Notice, ...] = ()  # of anything else
+    residual: Array | None = None  # (k,) the mean of Y - P over the rows, where the learner has these
 
     @property
     def n_iter(self) -> int:
@@ -177,7 +178,9 @@ class Iterative(Learner):
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             outcomes = together(courses, [_sided(share, whole) for share in shares], show)
-        fit = levelled(finish(self, resolved, whole, outcomes), data)
+        fit = finish(self, resolved, whole, outcomes)
+        if len(outcomes) == 1 and getattr(self, "costs", None) is None:  # else residuals are no Y - P
+            fit = level_at(fit, outcomes[0].residual)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
 
     def carry(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:

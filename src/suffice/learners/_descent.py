@@ -137,7 +137,7 @@ def descend(
         complaints.append(("it ended above its start", "lower the rate, or let stop be 'log-loss'"))
     error = best.losses.means()["error"]
     moved = cast(AnyStatistics, best.point) if moves else None
-    return Outcome(best.theta, moved, record.passes, ended, error, tuple(complaints))
+    return Outcome(best.theta, moved, record.passes, ended, error, tuple(complaints), residual=best.residual)
 
 
 def _pushed(at: Iterate[P, G], before: P | None, weight: float) -> Iterate[P, G]:

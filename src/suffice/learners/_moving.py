@@ -48,12 +48,12 @@ class Calibration:
         s, theta = place
         classes = self.whole.domain.classes
         got: Evaluation = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
-        direction = got.direction
+        direction, residual = got.direction, None if self.only_adds else got.direction.mass / got.losses.mass
         if data is not self.data:
             direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
         if self.anchor:
             direction = direction + self.anchor * (self.whole - s)
-        return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses))
+        return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses), residual=residual)
 
     def objective(self, theta: object, losses: Losses) -> float:
         """Log loss plus anchor times negative joint log-likelihood, per row."""

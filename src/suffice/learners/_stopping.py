@@ -27,6 +27,7 @@ class Iterate(Generic[P_co, G_co]):
     direction: G_co
     objective: float
     cache: dict[str, Array] = field(default_factory=dict)  # what a step has worked out, for shorter ones from here
+    residual: Array | None = None  # (k,) the mean of Y - P over the rows, where directions come from these
 
 
 AnyIterate: TypeAlias = Iterate[Vector, Vector]

@@ -44,7 +44,8 @@ class Descent:
             pulled = _curved(self.model).penalised(eta)
             direction = direction - self.l2 * pulled
             objective += penalty(self.l2, pulled, eta) / self.mass
-        return Iterate(eta, theta, got.losses, direction, objective)
+        residual = got.direction.mass / got.losses.mass
+        return Iterate(eta, theta, got.losses, direction, objective, residual=residual)
 
     def step(self, at: AnyIterate, rate: float) -> Course[Place[Vector]]:
         return no_pass(self.place(self.model.feasible(at.point + (rate / self.mass) * at.direction, self.start)))

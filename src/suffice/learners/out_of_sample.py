@@ -98,7 +98,9 @@ class OutOfSample:
         direction = got.direction
         if problem.anchor:
             direction = direction + problem.anchor * (self.start - point)
-        return Iterate(point, theta, got.losses, direction, problem.objective(theta, got.losses))
+        residual = got.direction.statistics.mass / got.losses.mass
+        objective = problem.objective(theta, got.losses)
+        return Iterate(point, theta, got.losses, direction, objective, residual=residual)
 
     def step(self, at: Point, rate: float) -> Course[Place[Weighed]]:
         """The weights go where the statistics go: a class that has to stay keeps those of all rows."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import shutil
+import signal
 import tempfile
+import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -126,8 +132,7 @@ class Contest:
         """
         found, began = Findings(self.methods, self.most_folds(), len(self.table.data.y)), time.monotonic()
         reserve = min(PATIENCE, 0.1 * self.seconds) if winner else 0.0
-        with tempfile.TemporaryDirectory(prefix="suffice-") as name:
-            folder = Path(name)
+        with _scratch() as folder:
             opening = self.opening or partial(_open, self.table.data.names, self.table.data.categorical, self.seed)
             try:
                 warm_up([Bench.__module__])
@@ -143,6 +148,29 @@ class Contest:
                 found.interrupt()
         found.seconds = time.monotonic() - began
         return found
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A folder for a copy of the rows, which is deleted in the end, also if that is SIGTERM or SIGHUP."""
+    with tempfile.TemporaryDirectory(prefix="suffice-") as name:
+        known = [getattr(signal, one) for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
+        alone = threading.current_thread() is threading.main_thread()  # no other may have handlers
+        ours = [number for number in known if alone and signal.getsignal(number) == signal.SIG_DFL]
+
+        def end(number: int, _: FrameType | None) -> None:
+            for worker in multiprocessing.active_children():
+                worker.kill()  # who would miss the rows
+            shutil.rmtree(name, ignore_errors=True)
+            os._exit(128 + number)  # an exception could get lost
+
+        for number in ours:
+            signal.signal(number, end)
+        try:
+            yield Path(name)
+        finally:
+            for number in ours:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def _compile(found: Findings, workers: Workers, watch: Watch) -> None:

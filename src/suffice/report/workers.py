@@ -7,7 +7,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Self
@@ -101,7 +102,8 @@ class Workers:
     def _hire(self) -> _Worker:
         here, there = multiprocessing.Pipe()
         process = context().Process(target=_serve, args=(there, self.opening), daemon=True)
-        process.start()
+        with later("SIGINT", "SIGTERM", "SIGHUP"):  # a process that is told half of what it is complains
+            process.start()
         there.close()
         self._crew.append(_Worker(process, here))
         return self._crew[-1]
@@ -130,6 +132,24 @@ def context() -> Any:
     """How processes are started: by a server without threads where there can be one."""
     ways = multiprocessing.get_all_start_methods()
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
+
+
+@contextmanager
+def later(*names: str) -> Iterator[None]:
+    """Let signals of these names wait until the end; any thread may take one, so that masks are not enough."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def warm_up(preload: Iterable[str]) -> None:

@@ -110,7 +110,7 @@ class Writer(Arithmetic[Said]):
 
     def _as_number(self, key: Any) -> sq.Expression:
         holds = self.holding.get(key)
-        if holds == "times":
+        if holds in ("durations", "times of day", "times"):
             raise TypeError(
                 f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
                 "make it a number of days or hours first"
