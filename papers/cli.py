@@ -42,6 +42,7 @@ def run_tables(
     """Measure tables, going on where an earlier run stopped, and show them beside the print."""
     wanted = _wanted(tables)
     library = _library(data, online=not offline)
+    folder.mkdir(parents=True, exist_ok=True)
     check_writable(folder / "results.jsonl")
     store, missing = run(wanted, folder, library, quick, jobs, err)
     _summary(wanted, store)

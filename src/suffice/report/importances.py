@@ -87,7 +87,7 @@ def _count(known: Summary | None, rows: float, k: int) -> Array:
 
 def _sizes(values: Array, weight: Array) -> Array:
     """The mean size of what is added beyond the mean of the classes: values (n, k, ...), weights (n,)."""
-    added = np.clip(beyond_mean(values, 1), -CUT, CUT)
+    added = np.clip(np.nan_to_num(beyond_mean(values, 1)), -CUT, CUT)  # a slope of what is missing adds nothing
     return np.asarray(np.tensordot(weight, abs(added).mean(axis=1), 1) / (weight.sum() or 1.0))
 
 
