@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from suffice import AdditiveTables, NaiveBayes, TabularClassifier
 from suffice.learners import ClosedForm, RiskCalibration
 from tests.data.engines import every_engine
-from tests.zoo import every
+from tests.zoo import ZOO, every
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -75,9 +75,34 @@ def same_answers(estimator, engine, frame, atol):
     assert (labels == ours.predict(rows))[clear].all()
 
 
+CLUSTERS = ("dask", "spark")  # where a fit takes a second or two
+
+
+def firsts():
+    """The first entry of every kind of estimator, model and learner."""
+    kinds = {}
+    for entry in ZOO:
+        kind = type(entry.prototype), type(entry.model().unit), type(entry.prototype._learner())
+        kinds.setdefault(kind, entry)
+    return list(kinds.values())
+
+
+FIRSTS = firsts()
+
+
 @every(lambda entry: not entry.out_of_sample)
-@every_engine(lambda name: name != "memory")
+@every_engine(lambda name: name not in ("memory", *CLUSTERS))
 def test_every_engine_learns_the_same(engine, entry):
+    learns_the_same(engine, entry)
+
+
+@every(lambda entry: not entry.out_of_sample and entry in FIRSTS)
+@every_engine(lambda name: name in CLUSTERS)
+def test_every_cluster_learns_the_same(engine, entry):
+    learns_the_same(engine, entry)
+
+
+def learns_the_same(engine, entry):
     frame = tabled(*entry.draw(3))
     if not engine.can(entry):
         with pytest.raises(TypeError):
@@ -87,7 +112,7 @@ def test_every_engine_learns_the_same(engine, entry):
 
 
 @every(lambda entry: entry.missing)
-@every_engine(lambda name: name not in ("memory", "dask", "spark"))  # where mixed tables, below, have to do
+@every_engine(lambda name: name not in ("memory", *CLUSTERS))  # where mixed tables, below, have to do
 def test_every_engine_learns_the_same_of_rows_with_missing_entries(engine, entry):
     X, y = entry.draw(4)
     if engine.can(entry):
