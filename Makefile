@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo test test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
-	bench-calibration bench-carried bench-cluster bench-fscl bench-missing bench-out-of-sample bench-priors \
-	bench-quick bench-scale bench-search bench-sql bench-tables benchmark \
+	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-out-of-sample \
+	bench-priors bench-quick bench-scale bench-search bench-sql bench-tables benchmark benchmark-check \
 	bench-tangent sklearn-tests figures clean
 
 demo: $(VENV)/.base
@@ -79,8 +79,18 @@ bench-cluster: $(VENV)/.test
 bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
 
+# Time and memory against rows, columns and classes, up to 10 million rows (some GB of memory).
+bench-growth: $(VENV)/.base
+	$(BIN)/python -m benchmarks.growth --out benchmarks/measured/growth.json
+	$(BIN)/python -m benchmarks.page
+
 bench-missing: $(VENV)/.test
 	$(BIN)/python benchmarks/missing.py $(AT)
+
+# Raw digits, quadratic discriminants beside others: half an hour on two cores.
+bench-mnist: $(VENV)/.base
+	$(BIN)/python -m benchmarks.mnist $(AT) --out benchmarks/measured/mnist.json
+	$(BIN)/python -m benchmarks.page
 
 bench-out-of-sample: $(VENV)/.test
 	$(BIN)/python -m benchmarks.out_of_sample $(AT)
@@ -99,9 +109,15 @@ bench-search: $(VENV)/.base
 bench-sql: $(VENV)/.test
 	$(BIN)/python benchmarks/sql.py
 
-# Every figure is a ratio to a peer in the same run; some minutes on two cores.
+# Every figure is a ratio to a peer in the same run; best on a machine that does nothing else. Writes docs/speed.md.
 benchmark: $(VENV)/.base
-	$(BIN)/python -m benchmarks.speed --out benchmark.json
+	$(BIN)/python -m benchmarks.speed --out benchmarks/measured/speed.json
+	$(BIN)/python -m benchmarks.growth --out benchmarks/measured/growth.json
+	$(BIN)/python -m benchmarks.page
+
+# Fails if a ratio is below its floor in benchmarks/floors.json by more than the noise; ten minutes on two cores.
+benchmark-check: $(VENV)/.base
+	$(BIN)/python -m benchmarks.check
 
 # adult as it is, in five splits; kept in the same way.
 bench-tables: $(VENV)/.bench

@@ -15,6 +15,7 @@ settings.register_profile(
 )
 settings.load_profile("laws")
 threadpool_limits(1)  # processes run side by side already
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # for what is not loaded yet, as SciPy, and started
 
 DATA = Path(os.environ.get("SUFFICE_DATA") or Path(__file__).parents[2] / "shared" / "data")
 MISSING = f"no data sets at {DATA}: set SUFFICE_DATA to their folder"

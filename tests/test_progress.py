@@ -1,15 +1,17 @@
 """What is shown of passes and rows while learning lasts, and that nothing is unless it is asked for."""
 
+import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 from suffice import GaussianNB, _progress
 from suffice._progress import progress, reading
-from suffice.data import Memory
+from suffice.data import SQL, Memory
 from suffice.learners import RiskCalibration
 
 IRIS = load_iris(return_X_y=True)
@@ -69,6 +71,17 @@ def test_long_passes_say_how_far_they_are(shown, monkeypatch):
     assert "1/2" in said
 
 
+def test_queries_of_a_database_are_counted(shown):
+    connection = sqlite3.connect(":memory:")
+    pd.DataFrame(IRIS[0], columns=list("abcd")).assign(y=IRIS[1]).to_sql("iris", connection, index=False)
+    for verbose in (0, 1):
+        model = GaussianNB().fit(data := SQL(connection, "iris", target="y", verbose=verbose))
+        assert ("table 'iris'" in (said := shown())) == verbose
+        assert (f"{len(data.asked)} queries" in said) == verbose
+        model.predict(data).fetch()
+        assert ("1 queries" in shown()) == verbose
+
+
 def test_an_error_ends_the_display(shown):
     with pytest.raises(ZeroDivisionError), progress("RC", 2, 1), reading("a.csv", 3) as seen:
         seen(1 // 0)
@@ -82,5 +95,6 @@ def test_an_error_ends_the_display(shown):
 def test_settings_of_rows_in_memory_stay_with_their_parts():
     data = Memory(*IRIS, batch_size=40, verbose=0)
     data.verbose = 1
-    for part in (data.map(), data.sample(0.5), data.resample(0), *data.split([0.5, 0.5], 0)):
+    drawn = data.sample(0.5), data.resample(0), *data.split([0.5, 0.5], 0)
+    for part in (data.map(), data.changed(lambda batch: batch), *drawn):
         assert (part.batch_size, part.verbose) == (40, 1)

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -165,6 +166,20 @@ def test_dates_are_no_numbers():
         assert kind.__name__ in str(told.value)
         with pytest.raises(ValueError, match="X holds dates or durations: turn them into numbers"):
             kind().fit(frame[["joined"]].to_numpy(), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+3", "UTC"])
+def test_dates_with_a_time_zone_are_no_numbers(zone):
+    joined = pd.Series(pd.to_datetime(["2024-01-01", None, "2024-01-03", "2024-01-04"])).dt.tz_localize(zone)
+    for frame in (pd.DataFrame({"joined": joined}), pd.DataFrame({"joined": joined, "age": 1.5})):
+        with pytest.raises(ValueError, match=r"columns \['joined'\] hold dates"):
+            GaussianNB().fit(frame, [0, 1, 0, 1])
+
+
+def test_dates_of_arrow_are_no_numbers():
+    days = pa.table({"joined": pa.array([0, 86_400_000, 0, None], pa.date64())})
+    with pytest.raises(ValueError, match=r"columns \['joined'\] hold dates"):
+        GaussianNB().fit(days, [0, 1, 0, 1])
 
 
 def test_missing_labels_are_counted():

@@ -3,15 +3,26 @@
 import multiprocessing
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.externals import loky
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from suffice import CategoricalNB, Dirichlet, GaussianNB, LinearDiscriminantAnalysis, NaiveBayes, _threads
+from suffice import (
+    CategoricalNB,
+    Dirichlet,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    _threads,
+)
 from suffice._labels import OneHot
 from suffice._threads import spread, spread_in_order, workers
 from suffice.data import memory
@@ -24,13 +35,18 @@ RNG = np.random.default_rng(0)
 Y = np.arange(3000) % 3
 X = RNG.normal(size=(3000, 4)) + Y[:, None]
 CODES = np.rint(X).astype(int)
+SHORT = RiskCalibration(max_iter=4, tol=0.0, stop=None)
 MODELS = {
     "gaussian": (GaussianNB(), X),
     "lda": (LinearDiscriminantAnalysis(), X),
     "categorical": (CategoricalNB(), CODES),
     "binned": (NaiveBayes(), X),
-    "calibrated": (CategoricalNB(learner=RiskCalibration(max_iter=4, tol=0.0, stop=None)), CODES),
+    "calibrated": (CategoricalNB(learner=SHORT), CODES),
+    "quadratic": (QuadraticDiscriminantAnalysis(learner=SHORT), X),
+    "logistic": (LogisticRegression(), X),
+    "strings": (NaiveBayes(), CODES.astype(str).astype(object)),
 }
+GRID = {"prior": [Dirichlet(0.1), Dirichlet(10.0)]}
 
 
 @pytest.fixture
@@ -42,13 +58,8 @@ def two_cores(monkeypatch):
 def answers(name, threads=None, entries=None):
     """The probabilities of all rows after a fit, with so many threads and entries in a batch."""
     model, rows = MODELS[name]
-    before = memory.ENTRIES
-    memory.ENTRIES = entries or before
-    try:
-        with parallel_config(n_jobs=threads):
-            return model.fit(rows, Y).predict_proba(rows)
-    finally:
-        memory.ENTRIES = before
+    with blocks(entries or memory.ENTRIES), parallel_config(n_jobs=threads):
+        return model.fit(rows, Y).predict_proba(rows)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -115,32 +126,71 @@ def fits(name):
     return clone(model).fit(rows, Y).predict_proba(rows).tobytes()
 
 
-@pytest.mark.usefixtures("two_cores")
-def test_fits_in_threads_and_processes_at_once_neither_hang_nor_differ():
-    memory_before = memory.ENTRIES
-    memory.ENTRIES = 1 << 10
+def searched(jobs):
+    """The scores of a search."""
+    return GridSearchCV(CategoricalNB(), GRID, cv=2, n_jobs=jobs).fit(CODES, Y).cv_results_["mean_test_score"].tobytes()
+
+
+@contextmanager
+def blocks(entries):
+    """Batches of so many entries."""
+    before, memory.ENTRIES = memory.ENTRIES, entries
     try:
-        expected = {name: fits(name) for name in MODELS}
-        names = [name for name in MODELS for _ in range(3)]
-        forked = multiprocessing.get_context("fork")
-        with ThreadPoolExecutor(4) as threads:
-            first = [threads.submit(fits, name) for name in names]
-            with ProcessPoolExecutor(2, mp_context=forked) as processes:
-                second = [processes.submit(fits, name) for name in names]
-                for name, a, b in zip(names, first, second, strict=True):
-                    assert a.result(PATIENCE) == expected[name]
-                    assert b.result(PATIENCE) == expected[name]
+        yield
     finally:
-        memory.ENTRIES = memory_before
+        memory.ENTRIES = before
+
+
+def fits_in_blocks(entries, names):
+    """`fits` in another process, which shares nothing with this one."""
+    with blocks(entries):
+        return [fits(name) for name in names]
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("two_cores")
+def test_fits_in_threads_processes_and_a_search_at_once_neither_hang_nor_differ():
+    names = list(MODELS)
+    with ExitStack() as stack:
+        stack.enter_context(blocks(1 << 10))
+        expected, best = [fits(name) for name in names], searched(1)
+        threads = stack.enter_context(ThreadPoolExecutor(4))
+        processes = [
+            stack.enter_context(ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(start)))
+            for start in ("spawn", "fork")
+        ]
+        processes.append(stack.enter_context(loky.ProcessPoolExecutor(1)))
+        elsewhere = [pool.submit(fits_in_blocks, 1 << 10, names) for pool in processes]
+        search = threads.submit(searched, 2)
+        here = [threads.submit(fits, name) for _ in range(2) for name in names]
+        assert [each.result(PATIENCE) for each in here] == 2 * expected
+        assert search.result(PATIENCE) == best
+        for each in elsewhere:
+            assert each.result(PATIENCE) == expected
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_blocks_of_any_size_and_wide_rows_give_the_same():
+    few, wide = slice(120), np.random.default_rng(1).normal(size=(600, 140)) + Y[:600, None]
+    for name, sizes in (("gaussian", (1, 7)), ("quadratic", (1, 13)), ("logistic", (1, 400)), ("strings", (1, 50))):
+        model, rows = MODELS[name]
+        whole = clone(model).fit(rows[few], Y[few]).predict_proba(rows[few])
+        for entries in sizes:
+            with blocks(entries):
+                assert_allclose(clone(model).fit(rows[few], Y[few]).predict_proba(rows[few]), whole, atol=1e-10)
+    quadratic = QuadraticDiscriminantAnalysis()  # wide enough for several threads of linear algebra
+    whole = quadratic.fit(wide, Y[:600]).predict_proba(wide)
+    for threads in (1, 2):
+        for entries in (5000, 33_333):
+            with blocks(entries), parallel_config(n_jobs=threads):
+                assert_allclose(quadratic.fit(wide, Y[:600]).predict_proba(wide), whole, atol=1e-10)
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_a_search_in_workers_finds_what_one_alone_does(backend):
-    grid = {"prior": [Dirichlet(0.1), Dirichlet(10.0)]}
-    alone = GridSearchCV(CategoricalNB(), grid, cv=2).fit(CODES, Y)
+    alone = searched(1)
     with parallel_config(backend, n_jobs=2):
-        beside = GridSearchCV(CategoricalNB(), grid, cv=2, n_jobs=2).fit(CODES, Y)
-    assert (beside.cv_results_["mean_test_score"] == alone.cv_results_["mean_test_score"]).all()
+        assert searched(2) == alone
 
 
 def test_no_more_threads_than_cores():

@@ -14,7 +14,6 @@ from suffice._domain import Domain, Encoded
 from suffice._posterior import log_posterior, most_probable, posterior, said_log_posterior, said_posterior
 from suffice._vector import Array
 from suffice.models import Density, Model, Spoken, UndrawableError
-from suffice.models.gaussian import FARTHEST
 
 TIE = 1e-9  # densities that differ by less, as a share, are equal but for rounding
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
@@ -54,8 +53,7 @@ class LogDensity:
     joint: JointDensity
 
     def __call__(self, X: Any) -> Array:
-        total = np.asarray(logsumexp(self.joint(X), axis=1))
-        return np.where(total > FARTHEST / 2, total, -np.inf)
+        return np.asarray(logsumexp(self.joint(X), axis=1))
 
 
 @dataclass(frozen=True)

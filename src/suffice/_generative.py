@@ -21,7 +21,7 @@ from suffice._own_error import BayesError, by_quadrature, by_sampling
 from suffice._posterior import log_posterior
 from suffice._predicting import Predicting, _has_density
 from suffice._vector import Array
-from suffice.data import Data, Memory, source
+from suffice.data import Data, Memory, as_learned
 from suffice.learners import Fit
 from suffice.learners._level import level_of
 from suffice.models import Density, Samplable
@@ -231,9 +231,9 @@ class Generative(Predicting):
 
     def _scored(self, X: Any, asked: Asked) -> Data:
         """Rows as their answers (n, k), kept where they can be, to be summed again and again."""
-        data = source(X)
+        data = as_learned(self, X)
         if data is not None and not isinstance(data, Memory):
-            return data.map(asked).persist()
+            return data.unlabelled().map(asked).persist()
         answers = self._map(X, asked, self._by_class("log ratio of ..."))
         return Memory(answers, np.zeros(len(answers)))
 

@@ -248,7 +248,7 @@ class OneHot:
 
     def mass(self) -> Array:
         """The weight of each class (k,)."""
-        return np.bincount(self.codes + 1, self.weight, len(self.classes) + 1)[1:]
+        return np.asarray(_mass(self.codes, self.weight, len(self.classes)))
 
     def matrix(self) -> sparse.csr_array:
         """The sparse matrix (n, k)."""
@@ -273,6 +273,16 @@ class Reweigh:
     def __call__(self, Y: OneHot) -> OneHot:
         Y = Y.onto(self.classes)
         return replace(Y, weight=Y.weight * self.weight[Y.codes])
+
+
+@compiled
+def _mass(codes: Array, weight: Array, k: int) -> Array:
+    """sum_i weight_i over the rows of each class (k,)."""
+    out = np.zeros(k)
+    for i in range(len(codes)):
+        if codes[i] >= 0:
+            out[codes[i]] += weight[i]
+    return out
 
 
 @compiled

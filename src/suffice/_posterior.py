@@ -19,7 +19,7 @@ def posterior(log_joint: Array) -> Array:
     """
     weight = below_zero(log_joint)
     np.exp(weight, out=weight)
-    _normalise(weight)
+    normalise(weight)
     return weight
 
 
@@ -81,14 +81,18 @@ def _totals(rows: Array) -> Array:
 
 
 @compiled
-def _normalise(rows: Array) -> None:
+def normalise(rows: Array) -> Array:
+    """Rows divided by their sums (n,), which are returned."""
     n, k = rows.shape
+    totals = np.empty(n)
     for i in range(n):
         total = 0.0
         for c in range(k):
             total += rows[i, c]
+        totals[i] = total
         for c in range(k):
             rows[i, c] /= total
+    return totals
 
 
 @compiled

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from suffice._answers import Answer, Asked, JointDensity, MostProbable, Single, log_odds, single_log_posterior
 from suffice._posterior import log_posterior, posterior
 from suffice._vector import Array
-from suffice.data import Memory, Named, source
+from suffice.data import Memory, Named, as_learned
 from suffice.encoders._base import frame_of
 from suffice.learners import Fit
 from suffice.models import Density, Model
@@ -51,7 +51,7 @@ class Predicting:
 
     def _map(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
         """f of every row, in the form in which the rows are; of tables, in columns of these names."""
-        data = source(X)
+        data = as_learned(self, X)
         if data is not None:
             return data.transform(Named(f, tuple(names)))
         self._check_rows(X)

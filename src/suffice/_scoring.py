@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from suffice._arithmetic import Arithmetic, E
 from suffice._labels import check_family
 from suffice._vector import Array, Vector
 from suffice.data import Batch
+from suffice.data._queries import Queried
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,3 +35,15 @@ class Hits:
         check_family(Y.classes, self.classes, "class labels")
         right = self.f(batch.X) == Y.classes[Y.codes]
         return Share(float(Y.weight.sum()), float(Y.weight @ right))
+
+    def query(self, rows: Queried) -> Share:
+        """The same of the rows of a database."""
+        check_family(rows.classes, self.classes, "class labels")
+        return Share(*rows.agreeing(self.said, self.classes))
+
+    def said(self, say: Arithmetic[E]) -> E:
+        """The number of the class that a row gets, as a formula of the columns."""
+        f: Any = self.f
+        numbers = replace(f, answer=replace(f.answer, classes=np.arange(len(self.classes))))
+        found: list[E] = numbers.formulas(say, ())
+        return found[0]

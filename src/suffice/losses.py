@@ -11,7 +11,7 @@ import numpy as np
 from suffice._arithmetic import Arithmetic, E
 from suffice._compiled import compiled
 from suffice._labels import OneHot, as_keys, key, show_all
-from suffice._posterior import log_posterior, said_log_posterior
+from suffice._posterior import below_zero, normalise, said_log_posterior
 from suffice._vector import Array, Vector
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
@@ -81,11 +81,16 @@ class Loss:
         >>> losses.means()["error"], W
         (1.0, array([[-0.75,  0.75]]))
         """
-        log_joint = np.ascontiguousarray(log_joint, dtype=float)
-        log_p = log_posterior(log_joint)
-        W = np.exp(log_p)
-        weight, log_loss, soft, error = _weigh(log_joint, log_p, Y.codes, Y.weight, self.matrix, W)
-        return Losses(weight, log_loss, soft, error), W
+        losses, W, _ = self.weighed(log_joint, Y)
+        return losses, W
+
+    def weighed(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array, Array]:
+        """The same, and the posterior P (n, k) of the rows."""
+        shifted = below_zero(log_joint)
+        P = np.exp(shifted)
+        log_total, W = np.log(normalise(P)), np.empty_like(P)
+        weight, log_loss, soft, error = _weigh(shifted, log_total, P, Y.codes, Y.weight, self.matrix, W)
+        return Losses(weight, log_loss, soft, error), W, P
 
     def said(self, say: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
         """The same as formulas of the scores (k,), the number y of the class and the weight: W (k,), and the losses."""
@@ -109,25 +114,23 @@ class Loss:
 
 @compiled
 def _weigh(
-    log_joint: Array, log_p: Array, codes: Array, weight: Array, costs: Array, W: Array
+    shifted: Array, log_total: Array, P: Array, codes: Array, weight: Array, costs: Array, W: Array
 ) -> tuple[float, float, float, float]:
-    """The losses of rows, and W (n, k) from the probabilities that it holds; a row of code -1 has no weight."""
-    n, k = log_p.shape
+    """The losses of rows with scores of which the greatest is 0, and W (n, k); a row of code -1 has no weight."""
+    n, k = P.shape
     price = costs.sum(axis=1) / max(1, k - 1)
     mass, log_loss, soft_error, error = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        y = codes[i]
-        w = weight[i] if y >= 0 else 0.0
-        soft, top = 0.0, 0
+        y, w = max(codes[i], 0), weight[i] if codes[i] >= 0 else 0.0
+        soft, top = 0.0, k
         for c in range(k):
-            cost = w * costs[y, c] * W[i, c]
+            cost = w * costs[y, c] * P[i, c]
             W[i, c] = -cost
             soft += cost
-            if log_joint[i, c] > log_joint[i, top]:
-                top = c
+            top = min(top, c if shifted[i, c] == 0.0 else k)
         W[i, y] += soft
         mass += w
-        log_loss -= w * price[y] * max(log_p[i, y], IMPOSSIBLE)
+        log_loss -= w * price[y] * max(shifted[i, y] - log_total[i], IMPOSSIBLE)
         soft_error += soft
         error += w * costs[y, top]
     return mass, log_loss, soft_error, error

@@ -97,9 +97,12 @@ def spark_session():
     builder = SparkSession.builder.master("local[2,4]").appName("suffice")
     for key, value in {
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # for a process of a minute
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
-        "spark.sql.adaptive.enabled": "false",  # this and the next: plans for few rows are made sooner
+        "spark.python.daemon.module": "tests.data.spark_daemon",
+        "spark.sql.adaptive.enabled": "false",  # this and the next two: plans for few rows are made sooner
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",

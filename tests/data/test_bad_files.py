@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -172,6 +173,43 @@ def test_an_error_leaves_what_was_there(tmp_path):
     with pytest.raises(DataError, match=BAD):
         in_memory().predict_proba(Parquet(folder, "label")).write(out, overwrite=True)
     assert pd.read_parquet(out).columns.tolist() == ["prediction"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "rows"]
+
+
+def test_what_is_read_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    folder = spread(tmp_path / "deep" / "rows")
+    (tmp_path / "link").symlink_to(folder)
+    answer = in_memory().predict(Parquet(folder, "label"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")}
+    for goal in (folder, tmp_path / "deep", tmp_path / "link"):
+        with pytest.raises(ValueError, match="has rows that are read"):
+            answer.write(goal, overwrite=True)
+    with pytest.raises(FileExistsError, match="is a file"):
+        answer.write(folder / BAD, overwrite=True)
+    (here := tmp_path / "here").mkdir()
+    monkeypatch.chdir(here)
+    for goal in (".", "../here"):
+        with pytest.raises(ValueError, match="is the folder this process works in"):
+            answer.write(goal, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "here", "link"]
+
+
+def test_a_folder_comes_back_if_another_cannot_take_its_place(tmp_path, monkeypatch):
+    answer = in_memory().predict(Parquet(spread(tmp_path / "rows"), "label"))
+    out = answer.write(tmp_path / "out")
+    rename = Path.rename
+
+    def fails(self, goal):
+        if self.name.endswith(".partial"):
+            raise OSError("no")
+        return rename(self, goal)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(OSError, match="no"):
+        answer.write(out, overwrite=True)
+    assert len(pd.read_parquet(out)) == len(FRAME)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "rows"]
 
 

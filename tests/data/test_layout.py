@@ -38,6 +38,7 @@ def test_an_order_of_columns_and_a_choice():
     [
         (("y", "y", None, ()), "not two of them"),
         (("y", None, ["y"], ()), "not two of them"),
+        (("y", None, ["a", "b", "a"], ()), r"columns has \['a'\] more than once"),
         (("y", None, "ab", ()), "a list of names"),
         ((3, None, None, ()), "names of columns, got"),
     ],

@@ -101,6 +101,12 @@ def test_labels_and_weights_are_columns_of_a_frame(frame):
     assert_allclose(GaussianNB().fit(Memory(table[["a", "b", "label"]], target="label")).class_count_, [100, 100])
 
 
+def test_rows_of_weight_zero_have_answers():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 0, 1], "w": [1, 0, 1, 1]})
+    model = GaussianNB().fit(frame[["x"]], frame["y"])
+    assert_allclose(model.predict_proba(Memory(frame, target="y", weight="w")), model.predict_proba(frame[["x"]]))
+
+
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(ValueError, match="'lable'"):
         Memory(NAMED.assign(label=Y), target="lable")

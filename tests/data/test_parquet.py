@@ -20,7 +20,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.data import Memory, Parquet, _kept
+from suffice.data import DataError, Memory, Parquet, _kept
 from suffice.data._base import rows_in
 from suffice.learners import RiskCalibration
 from suffice.testing import check_engine
@@ -111,6 +111,12 @@ def test_a_path_is_enough(tmp_path):
     spread(tmp_path / "new", TABLE.drop_columns("label"))
     assert_array_equal(np.asarray(model.predict(str(tmp_path / "new"))), expected.predict(FRAME[FEATURES]))
     assert model.feature_names_in_.tolist() == FEATURES
+    other = TABLE.select(TABLE.column_names[::-1]).append_column("more", pa.array(["?"] * len(TABLE)))
+    spread(tmp_path / "more", other)
+    assert_array_equal(np.asarray(model.predict(tmp_path / "more")), expected.predict(FRAME[FEATURES]))
+    spread(tmp_path / "less", TABLE.drop_columns(FEATURES[0]))
+    with pytest.raises(DataError, match=f"there is no column .'{FEATURES[0]}'."):
+        np.asarray(model.predict(tmp_path / "less"))
 
 
 def test_rows_keep_their_order_and_lists_theirs(tmp_path):

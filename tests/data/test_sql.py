@@ -8,10 +8,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import sqlglot
 from numpy.testing import assert_allclose
 
 from suffice import (
     CategoricalNB,
+    FisherDiscriminant,
     GaussianNB,
     LinearDiscriminantAnalysis,
     ModelClassifier,
@@ -21,6 +23,7 @@ from suffice import (
 from suffice.data import SQL
 from suffice.data.sql import _grid
 from suffice.data.sql._rows import SQLRows
+from suffice.data.sql._writing import PARTS
 from suffice.encoders import Categories, Numbers
 from suffice.encoders.table import Table
 from suffice.learners import ClosedForm, DiscriminativeFrequency, RiskCalibration
@@ -154,6 +157,54 @@ def test_weights_and_rows_of_weight_zero(db):
     theirs = QuadraticDiscriminantAnalysis().fit(engine(db, frame, weight="w", columns=["a", "b"]))
     assert theirs.classes_.tolist() == [0, 1]
     assert_allclose(theirs.predict_proba(frame[["a", "b"]]), ours.predict_proba(frame[["a", "b"]]), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "columns"), [(GaussianNB(learner=CALIBRATED), 40), (NaiveBayes(learner=CALIBRATED), 12)]
+)
+def test_many_columns_are_calibrated_in_sqlite(estimator, columns):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=150)
+    with database("sqlite") as db:
+        same(db, estimator, tabled(rng.normal(size=(150, columns)) + 0.3 * y[:, None], y), 1e-8)
+
+
+def test_rows_stand_once_in_a_query_of_many_columns():
+    """SQLite keeps a copy of a query for every place that speaks of it."""
+    rng = np.random.default_rng(0)
+    frame = tabled(rng.normal(size=(40, 9)), np.arange(40) % 2)
+    with database("sqlite") as db:
+        data = engine(db, frame)
+        NaiveBayes(learner=CALIBRATED).fit(data)
+        for query in map(sqlglot.parse_one, data.asked[-2:]):  # of the passes
+            places = [table.name for table in query.find_all(sqlglot.exp.Table) if table.name != PARTS]
+            assert "t" in places
+            assert len(places) == len(set(places))
+
+
+def test_many_classes(db):
+    y = np.repeat(np.arange(220), 2)
+    frame = tabled(np.random.default_rng(0).normal(size=(440, 1)) * 0.1 + y[:, None], y)
+    same(db, GaussianNB(), frame, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [GaussianNB(), NaiveBayes(), FisherDiscriminant(costs=[[0, 1], [5, 0]])],
+    ids=["normal", "bins", "costs"],
+)
+def test_the_share_of_right_answers_is_that_of_memory(db, estimator):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=90)
+    frame = tabled(rng.normal(size=(90, 2)) + y[:, None], np.array(["no", "yes"], dtype=object)[y])
+    frame["w"] = rng.integers(0, 3, 90) / 2
+    rows = frame[["x0", "x1"]]
+    model = estimator.fit(rows, frame[TARGET])
+    data = engine(db, frame, weight="w", columns=["x0", "x1"])
+    assert model.score(data) == pytest.approx(model.score(rows, frame[TARGET], frame["w"]), abs=1e-12)
+    frame.loc[::9, TARGET] = "maybe"  # never learned, and so never right
+    other = engine(db, frame, weight="w", columns=["x0", "x1"])
+    assert model.score(other) == pytest.approx(model.score(rows, frame[TARGET], frame["w"]), abs=1e-12)
 
 
 # The grid

@@ -8,9 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import AdditiveTables, GaussianNB, LogisticRegression, NaiveBayes, TabularClassifier
+from suffice import (
+    AdditiveTables,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    NaiveBayes,
+    TabularClassifier,
+)
 from suffice.data import SQL, DataError
 from suffice.learners import ClosedForm, RiskCalibration
+from suffice.models import UndrawableError
 from tests.data.databases import database
 from tests.data.test_scale import TARGET, tabled
 from tests.data.test_sql import broken, engine
@@ -98,7 +106,12 @@ def test_labels_are_needed_to_learn(db):
     ("given", "settings", "error", "message"),
     [
         (object(), {"table": "t"}, TypeError, "the database of a object is not known: give dialect="),
-        (sqlite3.connect(":memory:"), {}, TypeError, "give table= with the name of a table"),
+        (
+            sqlite3.connect(":memory:"),
+            {},
+            TypeError,
+            r"a Connection is no table: name one, as in suffice.data.SQL\(connection",
+        ),
         (sqlite3.connect(":memory:"), {"table": "t", "dialect": "db2"}, ValueError, "dialect must be one of"),
         ("nowhere.duckdb", {"table": "t"}, DataError, "there is no database 'nowhere.duckdb'"),
     ],
@@ -113,5 +126,68 @@ def test_sqlite_columns_of_several_types():
     with database("sqlite") as db:
         db.load(broken(), "t")
         db.connection.execute("UPDATE t SET a = 'word' WHERE b = 5")
-        with pytest.raises(DataError, match="column 'a' holds real and text values: convert it to one type"):
+        with pytest.raises(DataError, match="table 't': column 'a' holds real and text values: convert it to one type"):
             NaiveBayes().fit(SQL(db.connection, "t", target=TARGET))
+        with pytest.raises(DataError, match="table 't': column 'a' holds real and text values"):
+            NaiveBayes().fit(SQL(db.connection, "t", target="a", columns=["b"]))
+        used = SQL(db.connection, "t", target=TARGET, columns=["b"])  # of what is in the others nothing is asked
+        model = GaussianNB().fit(used)
+        assert len(model.predict(SQL(db.connection, "t")).fetch()) == 4
+
+
+def test_rows_that_have_no_answer_have_no_score(db):
+    frame = broken(a=[np.nan, 1.0, 2.5, 3.0])
+    model = LinearDiscriminantAnalysis().fit(broken()[["a", "b"]], frame[TARGET])
+    with pytest.raises(DataError, match="table 't': 1 rows have missing values, for which this model has no formula"):
+        model.score(engine(db, frame))
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
+    trees = TabularClassifier(n_trees=2, random_state=0).fit(X, np.where(X["a"] * X["b"] > 0, "u", "v"))
+    with pytest.raises(UndrawableError, match="TabularClassifier cannot be said in SQL"):
+        trees.score(engine(db, frame))
+    with pytest.raises(DataError, match="table 't': there is no column 'b'"):
+        model.score(engine(db, frame.drop(columns="b")))
+
+
+def test_columns_that_are_named_twice(db):
+    with pytest.raises(ValueError, match=r"columns has \['a'\] more than once: name each feature once"):
+        SQL(db.connection, "t", columns=["a", "b", "a"])
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), NaiveBayes(), GaussianNB(learner=RiskCalibration(max_iter=2))])
+@pytest.mark.parametrize("rows", [0, 4], ids=["no rows", "no weight"])
+def test_nothing_to_learn_from(db, estimator, rows):
+    frame = broken(w=[0.0] * 4)[:rows]
+    with pytest.raises(ValueError, match="table 't' has no rows of a weight above zero"):
+        estimator.fit(engine(db, frame, weight="w"))
+
+
+def test_columns_that_differ_in_case_alone():
+    frame = broken().rename(columns={"b": "A"})
+    model = GaussianNB().fit(frame[["a", "A"]], frame[TARGET])
+    for dialect in ("duckdb", "sqlite"):
+        with pytest.raises(
+            ValueError, match=f"columns 'a' and 'A' differ in case alone, which {dialect} does not tell"
+        ):
+            model.to_sql("t", dialect)
+    assert '"A"' in model.to_sql("t", "postgres")
+    assert '"A_1"' in model.to_sql("t", "duckdb", columns=["a", "A_1"])
+
+
+def test_a_connection_is_no_table():
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection, pytest.raises(TypeError, match=r"is no table: name one, as in suffice\.data"):
+        GaussianNB().fit(connection, "y")
+
+
+def test_a_file_of_sqlite(tmp_path):
+    path = tmp_path / "rows & more.sqlite"
+    connection = sqlite3.connect(path)
+    broken().to_sql("t", connection, index=False)
+    connection.close()
+    data = SQL(path, "t", target=TARGET)
+    assert data.source.dialect.name == "sqlite"
+    frame = broken()
+    expected = GaussianNB().fit(frame[["a", "b"]], frame[TARGET]).predict(frame[["a", "b"]])
+    assert [row[0] for row in GaussianNB().fit(data).predict(data).fetch()] == expected.tolist()
+    with pytest.raises(DataError, match="readonly"):
+        GaussianNB().fit(data).predict(data).create("answers")

@@ -16,7 +16,7 @@ from suffice import Dirichlet, ModelClassifier
 from suffice._hash import mixed, row_keys
 from suffice._threads import workers
 from suffice.data import Memory
-from suffice.encoders import Numbers, Partitions
+from suffice.encoders import Numbers, Partitions, _growing
 from suffice.encoders.table import Table
 from suffice.models import Categorical
 from suffice.testing import check_model
@@ -364,3 +364,19 @@ def test_with_given_trees_pieces_are_merged_and_forgotten():
 def test_importing_the_library_compiles_nothing():
     code = "import sys, suffice, suffice.features, suffice.encoders; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("heavy", [1.0, 3.0])
+def test_sums_of_words_grow_the_trees_of_sums_by_class(heavy):
+    """Whole weights of up to four classes are added up in one word; with more classes, each in a number of its own."""
+    X, y = mixed_table(3)
+    encoder = grown(X, y)
+    Z, weight = encoder.rows(X).Z, np.where(np.arange(len(y)) % 2, heavy, 1.0)
+    columns, rows = np.ascontiguousarray(Z.T), np.arange(0, len(y), 2)
+    table = columns, np.isnan(columns).any(axis=1), encoder.trees.ordered, rows, y, weight
+    for candidates in (1, 4):
+        how = np.array([7], dtype=np.uint64), candidates, 1.0, 2.0, True
+        few, many = (_growing.grow(*table, classes, *how) for classes in (3, 9))
+        assert len(few[0]) > 20
+        for one, other in zip(few, many, strict=True):
+            assert_array_equal(one, other)

@@ -29,7 +29,7 @@ from suffice._vector import Vector
 from suffice.data import Memory
 from suffice.files import checkpoint as checkpoints
 from suffice.files import digest
-from suffice.files._registry import ANSWERS, _own, class_name
+from suffice.files._registry import ANSWERS, _own, _storable, class_name
 from suffice.learners import GradientDescent, RiskCalibration
 from suffice.testing import Partitions
 from tests.files.mortal import Mortal, estimator, parts
@@ -258,6 +258,13 @@ def test_foreign_files_are_left_alone(tmp_path):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path / "letter.txt")
 
 
+def test_settings_that_only_one_fit_has_are_told_apart():
+    assert (
+        checkpoints._differences({"a": "None"}, {"b": "None"})
+        == "a was None and is not there, b was not there and is None"
+    )
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="the folder of the checkpoint cannot be made"):
@@ -322,7 +329,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
 
 
 def test_every_kind_of_sum_has_a_name_of_its_own():
-    kinds = [c for c in _own() if issubclass(c, Vector) or class_name(c) in ANSWERS]
+    kinds = [c for c in _own() if _storable(c) or issubclass(c, Vector) or class_name(c) in ANSWERS]
     assert len({class_name(c) for c in kinds}) == len(set(kinds))
     assert {class_name(c) for c in kinds} >= ANSWERS
 

@@ -24,6 +24,7 @@ from suffice import (
     MinimaxProbabilityMachine,
     ModelClassifier,
     MultinomialNB,
+    NaiveBayes,
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
@@ -168,6 +169,15 @@ def test_rows_that_are_given_can_be_set():
     assert len(rows) == 20
     for i in range(20):
         assert_allclose(probabilities(data, rows[i]), model.predict_proba(X[i : i + 1])[0], atol=1e-9)
+
+
+def test_rows_in_lists_keep_what_is_missing():
+    rows = [["a", 1.0], ["b", 2.0], [math.nan, 1.5], ["a", math.nan]] * 5
+    model = NaiveBayes().fit(rows, [0, 1, 1, 0] * 5)
+    as_lists, as_array = (embedded(explain(model, X=X))["rows"] for X in (rows, np.array(rows, dtype=object)))
+    assert as_lists == as_array
+    assert -1 in as_lists[2]  # no category, which is not another one
+    assert "NaN" in as_lists[3]
 
 
 def test_columns_beyond_the_first_sixty_are_folded_and_count():

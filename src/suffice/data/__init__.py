@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from suffice._labels import OneHot
 from suffice.data._base import Batch, Data, Named
 from suffice.data._layout import DataError, Layout
-from suffice.data._sources import ENGINES, FILES, is_source, source
+from suffice.data._sources import ENGINES, FILES, as_learned, is_source, source
 from suffice.data.memory import Memory
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "OneHot",
     "Parquet",
     "Spark",
+    "as_learned",
     "is_source",
     "source",
 ]

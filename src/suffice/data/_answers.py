@@ -66,11 +66,11 @@ class Answers:
         folder : path
             A folder on this machine that does not exist yet.
         overwrite : bool, default=False
-            Whether a folder that exists is replaced, with all that is in it.
+            Whether a folder that exists is replaced, with all that is in it; never one with files that are read.
         """
-        goal = Path(folder)
-        if goal.exists() and not overwrite:
-            raise FileExistsError(f"{goal} exists: choose another folder, or give overwrite=True to replace it")
+        goal = Path(os.path.realpath(folder))
+        if goal.exists():
+            self._check_replaced(goal, overwrite)
         goal.parent.mkdir(parents=True, exist_ok=True)
         aside = _beside(goal, "partial")
         try:
@@ -80,6 +80,18 @@ class Answers:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
         return goal
+
+    def _check_replaced(self, goal: Path, overwrite: bool) -> None:
+        """An error unless what exists may go: a folder, and not one that is needed."""
+        if not goal.is_dir():
+            raise FileExistsError(f"{goal} is a file: choose the name of a folder")
+        if not overwrite:
+            raise FileExistsError(f"{goal} exists: choose another folder, or give overwrite=True to replace it")
+        read = next((path for path in self.data.files.local if Path(path).is_relative_to(goal)), None)
+        if read is not None:
+            raise ValueError(f"{goal} has rows that are read, as {read}: choose another folder")
+        if Path.cwd().is_relative_to(goal):
+            raise ValueError(f"{goal} is the folder this process works in, or above it: choose another folder")
 
     def _of(self, path: str) -> Iterator[Any]:
         return self.data.answers(partial(_table, self.f, self.data.layout), path)
@@ -107,8 +119,13 @@ def _put(aside: Path, goal: Path) -> None:
         return
     old = _beside(goal, "old")
     goal.rename(old / goal.name)
-    aside.rename(goal)
-    shutil.rmtree(old)
+    try:
+        aside.rename(goal)
+    except OSError:
+        (old / goal.name).rename(goal)
+        raise
+    finally:
+        shutil.rmtree(old)
 
 
 def _beside(goal: Path, what: str) -> Path:

@@ -75,6 +75,10 @@ class Data(ABC):
         """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
         return None
 
+    def unlabelled(self) -> Data:
+        """The same rows, for sums that need no labels: all are of one class where the engine need not read labels."""
+        return self
+
     def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
         """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
         return self
@@ -83,13 +87,24 @@ class Data(ABC):
         """The same rows after a change of each batch, to features that are an array; rows may be left out."""
         return Changed(self, change)
 
+    def apart(self, change: Change) -> Data | None:  # noqa: ARG002 - most make changes anew in every pass
+        """The rows that a change of each batch leaves, taken out once where that saves time; None where it does not."""
+        return None
+
     def sample(self, share: float, seed: int = 0) -> Data:
         """About so large a share of the rows, those of smallest hash: the same ones in any order; for encoded rows."""
-        return Changed(self, Between(0.0, share, seed))
+        return self.changed(Between(0.0, share, seed))
+
+    def few(self, rows: int) -> Data:  # noqa: ARG002 - most would have to read all rows to draw some
+        """About so many rows where they can be had in no time, and are a fraction of all; else this data set itself.
+
+        Which rows is the engine's affair: what is learned from them must be checked against all.
+        """
+        return self
 
     def resample(self, seed: int) -> Data:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own; for encoded rows."""
-        return Changed(self, Drawn(seed))
+        return self.changed(Drawn(seed))
 
     def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
         """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows.
@@ -98,7 +113,7 @@ class Data(ABC):
         count its rows may draw them otherwise.
         """
         ends = np.cumsum([0.0, *shares]) / np.sum(shares)
-        return [Changed(self, Between(low, high, seed)) for low, high in pairwise(ends)]
+        return [self.changed(Between(low, high, seed)) for low, high in pairwise(ends)]
 
     def pieces(self, count: int, seed: int) -> Sequence[Data]:
         """About so many pieces of similar size for minibatches; an engine may give its own partitions."""
@@ -109,7 +124,7 @@ class Data(ABC):
         return self
 
     def fingerprint(self) -> dict[str, Any] | None:
-        """By name, as JSON can have it, what tells without much reading whether rows are the same; None: nothing does.
+        """By name, as JSON can have it, what tells in at most a pass whether rows are the same; None: nothing does.
 
         Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
         """

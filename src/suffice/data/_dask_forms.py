@@ -20,13 +20,12 @@ from suffice._labels import OneHot
 from suffice._threads import undivided
 from suffice._vector import Array
 from suffice.data._base import Batch
-from suffice.data._layout import Layout, located
+from suffice.data._layout import Layout, located, no_labels
 from suffice.data._partitioned import called, narrowed
 from suffice.data.memory import Memory
 
 Lazy = Any  # a dask.delayed.Delayed, which has no types
 Reader = Callable[..., Batch]  # of a partition as dask has it; travels
-NO_LABELS = "this data set has no labels to learn from: give target="
 
 
 def sent(value: object) -> Lazy:
@@ -53,6 +52,10 @@ class Form(ABC):
     @abstractmethod
     def empty(self) -> Batch:
         """A batch without rows."""
+
+    @abstractmethod
+    def unlabelled(self) -> Form:
+        """The same rows, all of one class."""
 
     @abstractmethod
     def transform(self, f: Callable[[Any], Any]) -> Any:
@@ -105,8 +108,7 @@ class Tables(Form):
 
     @cached_property
     def _labelled(self) -> tuple[Any, ReadTable]:
-        if self.layout.target is None:
-            raise ValueError(f"{NO_LABELS} with the name of a column")
+        self.layout.check_labels()
         return self._part(labels=True)
 
     @cached_property
@@ -121,6 +123,9 @@ class Tables(Form):
     def empty(self) -> Batch:
         table, read = self._labelled
         return read(table._meta)
+
+    def unlabelled(self) -> Tables:
+        return Tables(self.frame, self.layout.unlabelled())
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         table, read = self._part(labels=False)
@@ -187,7 +192,7 @@ class Blocks(Form):
     @property
     def reader(self) -> Reader:
         if self.beside[0] is None:
-            raise ValueError(f"{NO_LABELS} with a dask array of labels")
+            raise ValueError(no_labels("target= with a dask array of labels"))
         return self.read
 
     @property
@@ -198,10 +203,17 @@ class Blocks(Form):
         rows = self.X._meta
         return rows if issparse(rows) else np.empty((0, self.read.width), dtype=self.X.dtype)
 
+    def unlabelled(self) -> Blocks:
+        return Blocks(self.X, self.X.map_blocks(_one_class, drop_axis=1, dtype=int), self.beside[1])
+
     def transform(self, f: Callable[[Any], Any]) -> Any:
         meta = np.asarray(f(self._rows()))
         shape = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (self.X.chunks[0], (meta.shape[1],))}
         return self.X.map_blocks(_answers, job=sent((self.read, f)), dtype=meta.dtype, meta=meta, **shape)
+
+
+def _one_class(X: Any) -> Array:
+    return np.zeros(X.shape[0], dtype=int)
 
 
 def _answers(X: Any, job: tuple[ReadBlock, Any], block_id: Any = None) -> Array:

@@ -117,6 +117,12 @@ class Files:
         return [[one.path, one.size, one.mtime_ns] for one in found]
 
     @property
+    def local(self) -> list[str]:
+        """The paths of files on this machine, without links."""
+        here = isinstance(self.filesystem, fs.LocalFileSystem)
+        return [os.path.realpath(path) for path in self.paths] if here else []
+
+    @property
     def names(self) -> list[str]:
         """The columns of the first file."""
         return list(self.schemas[self.paths[0]].names)

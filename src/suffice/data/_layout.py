@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -79,10 +79,27 @@ class Layout:
         wrong = [name for name in (*named, *(listed or ())) if not isinstance(name, str)]
         if wrong:
             raise TypeError(f"target, weight, columns and keys are names of columns, got {show_all(wrong)}")
+        again = sorted({name for name in listed or () if (listed or ()).count(name) > 1})
+        if again:
+            raise ValueError(f"columns has {show_all(again)} more than once: name each feature once")
         twice = sorted({name for name in named if named.count(name) > 1} | set(named).intersection(listed or ()))
         if twice:
             raise ValueError(f"a column is the target, the weight, a key or a feature, not two of them: {twice}")
         return cls(target, weight, listed, keys)
+
+    @property
+    def beside(self) -> list[str]:
+        """The columns that are read beside the features: those of the labels and the weights."""
+        return [name for name in (self.target, self.weight) if name is not None]
+
+    def check_labels(self) -> None:
+        """ValueError if there is no column with labels."""
+        if self.target is None:
+            raise ValueError(no_labels("target= with the name of a column"))
+
+    def unlabelled(self) -> Layout:
+        """The same with labels that are not read: all rows are of one class."""
+        return Unlabelled(self.target, self.weight, self.columns, self.keys)
 
     def features(self, names: Sequence[str]) -> list[str]:
         """The names of the features among all columns; ValueError if one that was given is not there."""
@@ -98,8 +115,8 @@ class Layout:
         if not labels:
             self.check(names, self.keys)
             return [*self.keys, *self.features(names)]
-        self.check(names, [name for name in (self.target, self.weight) if name is not None])
-        return [*self.features(names), *(name for name in (self.target, self.weight) if name is not None)]
+        self.check(names, self.beside)
+        return [*self.features(names), *self.beside]
 
     def check(self, names: Sequence[str], asked: Sequence[str]) -> None:
         """ValueError unless all columns that are asked for are there."""
@@ -109,16 +126,14 @@ class Layout:
 
     def batch(self, table: Any) -> Batch:
         """Some rows of a data frame of any library, with their labels; rows of weight zero are left out."""
-        if self.target is None:
-            raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
+        self.check_labels()
         frame = nw.from_native(table, eager_only=True)
         self.needed(frame.columns, labels=True)
         weight = self._weights(frame)
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             frame, weight = frame[rows.tolist(), :], weight[rows]
-        Y = _labelled(frame.get_column(self.target), self.target, weight)
-        return Batch(frame.select(self.features(frame.columns)).to_native(), Y)
+        return Batch(frame.select(self.features(frame.columns)).to_native(), self._labels(frame, weight))
 
     def rows(self, table: Any) -> Any:
         """The features of a data frame, as one of the same library."""
@@ -131,10 +146,11 @@ class Layout:
         self.check(frame.columns, self.keys)
         kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
         said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
-        clash = sorted(kept.keys() & said.keys())
-        if clash:
-            raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
+        check_apart(kept, said)
         return kept | said
+
+    def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
+        return _labelled(frame.get_column(str(self.target)), str(self.target), weight)
 
     def _weights(self, frame: nw.DataFrame[Any]) -> Array | None:
         if self.weight is None:
@@ -144,30 +160,87 @@ class Layout:
         except (TypeError, ValueError) as error:
             raise ValueError(f"the weights in column {self.weight!r} are no numbers ({error})") from error
         if not (np.isfinite(weight) & (weight >= 0)).all():
-            raise ValueError(f"the weights in column {self.weight!r} must be finite numbers of at least 0")
+            raise ValueError(wrong_weights(self.weight))
         return weight
+
+
+@dataclass(frozen=True)
+class Unlabelled(Layout):
+    """A layout of rows that are all of one class; the column of the labels need not be there.
+
+    >>> import pandas as pd
+    >>> Layout("y").unlabelled().batch(pd.DataFrame({"x": [1.5, 2.0], "y": ["a", None]})).Y.codes
+    array([0, 0])
+    """
+
+    @property
+    def beside(self) -> list[str]:
+        return [] if self.weight is None else [self.weight]
+
+    def check_labels(self) -> None:
+        """None are needed."""
+
+    def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
+        return alike(len(frame), weight)
 
 
 def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
     """Labels (n,) with their weights; ValueError where one is missing."""
     missing = column.null_count()
     if missing:
-        which = "all rows" if missing == len(column) else f"{missing} of {len(column)} rows"
-        raise ValueError(f"{which} have no label in column {called!r}: leave such rows out, or fill them in")
+        raise ValueError(without_label(missing, len(column), called))
     native = column.to_native()
     if not len(column) or not hasattr(native, "dictionary_encode"):
         return OneHot.of(np.asarray(column.to_numpy()), weight)
-    found = _plain(native).combine_chunks().dictionary_encode()  # by Arrow, which is many times as fast
+    flat = _plain(native).combine_chunks()
+    if _holds_integers(flat):  # which are labels, whatever they are
+        return OneHot.coded(flat.to_numpy(), weight)
+    found = flat.dictionary_encode()  # by Arrow, which is many times as fast
     values = found.dictionary.to_numpy(zero_copy_only=False)
-    whole = values.dtype.kind in "biu"  # which are labels, whatever they are; others as often as labels come
-    distinct = OneHot.coded(values) if whole else OneHot.of(np.tile(values, 3))
+    distinct = OneHot.of(np.tile(values, 3))  # as often as labels come
     codes = distinct.codes[: len(values)][found.indices.to_numpy()]
     return OneHot(distinct.classes, codes, np.ones(len(codes)) if weight is None else weight)
+
+
+def alike(n: int, weight: Array | None = None) -> OneHot:
+    """Labels of n rows that are all of one class."""
+    return OneHot(np.zeros(1), np.zeros(n, dtype=int), np.ones(n) if weight is None else weight)
 
 
 def _plain(column: Any) -> Any:
     """A column of Arrow with its values themselves, where it keeps them in a dictionary."""
     return column.cast(column.type.value_type) if hasattr(column.type, "value_type") else column
+
+
+def _holds_integers(array: Any) -> bool:
+    return str(array.type).startswith(("int", "uint"))
+
+
+def no_labels(give: str, who: str = "this data set") -> str:
+    """What is said where there are no labels, and what to give."""
+    return f"{who} has no labels to learn from: give {give}"
+
+
+def without_label(missing: int, every: int, called: str) -> str:
+    """What is said where some labels of a column are missing.
+
+    >>> without_label(1, 4, "y")
+    "1 of 4 rows have no label in column 'y': leave such rows out, or fill them in"
+    """
+    which = "all rows" if missing == every else f"{missing} of {every} rows"
+    return f"{which} have no label in column {called!r}: leave such rows out, or fill them in"
+
+
+def wrong_weights(called: str) -> str:
+    """What is said of a column with weights that are none."""
+    return f"the weights in column {called!r} must be finite numbers of at least 0"
+
+
+def check_apart(keys: Iterable[str], answers: Iterable[str]) -> None:
+    """ValueError if a key has the name of an answer."""
+    clash = sorted(set(keys).intersection(answers))
+    if clash:
+        raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
 
 
 def names_of(f: Callable[[Any], Any]) -> tuple[str, ...]:

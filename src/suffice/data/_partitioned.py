@@ -6,7 +6,6 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Self
 
 import narwhals as nw
@@ -14,7 +13,8 @@ import numpy as np
 
 from suffice._labels import OneHot
 from suffice._threads import undivided
-from suffice.data._base import After, Batch, Between, Both, Change, Data, Drawn
+from suffice.data._base import After, Batch, Both, Change, Data
+from suffice.data._fingerprint import row_digests
 from suffice.data._layout import Layout, located
 from suffice.data.memory import row_slices
 
@@ -86,23 +86,18 @@ class Partitioned(Data):
     def changed(self, change: Change) -> Self:
         return self._after(change)
 
-    def sample(self, share: float, seed: int = 0) -> Self:
-        return self._after(Between(0.0, share, seed))
-
-    def resample(self, seed: int) -> Self:
-        return self._after(Drawn(seed))
-
-    def split(self, shares: Sequence[float], seed: int) -> list[Self]:
-        ends = np.cumsum([0.0, *shares]) / np.sum(shares)
-        return [self._after(Between(low, high, seed)) for low, high in pairwise(ends)]
-
-    def pieces(self, count: int, seed: int) -> list[Self]:
+    def pieces(self, count: int, seed: int) -> Sequence[Data]:
         """The partitions in random order, in so many groups; where there are fewer, each is split by hash."""
         order = np.random.default_rng(seed).permutation(self._partitions())
         if count <= len(order):
             return [self._only(np.sort(group).tolist()) for group in np.array_split(order, count)]
         shares = [1.0] * -(-count // max(1, len(order)))
         return [piece for number in order.tolist() for piece in self._only([number]).split(shares, seed)]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The number of rows, and the sum of a digest of each: one pass over them."""
+        rows, values = self.sum(row_digests).tolist()
+        return {"rows": rows, "values": f"{values:016x}"}
 
     @abstractmethod
     def _partitions(self) -> int:

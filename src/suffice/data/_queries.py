@@ -84,6 +84,13 @@ class Queried(ABC):
         """The sums of the numbers that `weighed` was given."""
 
     @abstractmethod
+    def agreeing(self, said: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
+        """The weight of all rows, and of those whose class has, among these classes, the number that a formula gives.
+
+        DataError if the formula gives none for some rows.
+        """
+
+    @abstractmethod
     def middles(self) -> tuple[Array, Array]:
         """The mean of each column by class, and the width of its range (k, d); 0 where a class has no entry."""
 

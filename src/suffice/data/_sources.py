@@ -27,10 +27,16 @@ def is_source(X: Any) -> bool:
     return isinstance(X, Data) or _place(X) is not None
 
 
-def source(X: Any, y: Any = None, weight: Any = None) -> Data | None:
+def as_learned(estimator: Any, X: Any) -> Data | None:
+    """As `source`, of rows to be predicted: of a path or a table the columns that an estimator has learned, by name."""
+    return source(X, columns=getattr(estimator, "feature_names_in_", None))
+
+
+def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Data | None:
     """X as a data set if it is one, or a path or a table of an engine; None for rows in memory.
 
-    Of a path or a table, y and weight are names of columns; of an array of an engine, they are arrays of it.
+    Of a path or a table, y and weight are names of columns, and `columns` those of the features, None for all others;
+    of an array of an engine, y and weight are arrays of it.
     """
     if isinstance(X, Data):
         if y is not None or weight is not None:
@@ -45,5 +51,6 @@ def source(X: Any, y: Any = None, weight: Any = None) -> Data | None:
             raise TypeError(
                 f"with rows in a {type(X).__name__}, {called} is the name of a column, got a {type(given).__name__}"
             )
-    data: Data = getattr(import_module(place[0]), place[1])(X, target=y, weight=weight)
+    listed = {} if columns is None or hasattr(X, "dtype") else {"columns": list(columns)}
+    data: Data = getattr(import_module(place[0]), place[1])(X, target=y, weight=weight, **listed)
     return data

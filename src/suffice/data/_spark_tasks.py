@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -42,12 +43,28 @@ def _rows(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def number() -> int:
-    """The partition that this task works on."""
+def begun() -> int:
+    """The partition that this task works on; to be called when a task begins."""
     from pyspark import TaskContext
 
+    _settle()
     context = TaskContext.get()
     return 0 if context is None else int(context.partitionId())
+
+
+def _settle() -> None:
+    """Leave what has been there for long, as modules, out of the collection of garbage.
+
+    Spark's workers collect after every task, which takes 0.1 s with all modules. This is done at the first task of a
+    worker, the second, the fourth, the eighth and so on: more is compiled or imported on the way, and what is left out
+    is never collected.
+    """
+    _BEGUN[0] += 1
+    if _BEGUN[0].bit_count() == 1:
+        gc.freeze()
+
+
+_BEGUN = [0]  # tasks, in this process
 
 
 class Reader(Protocol):
@@ -115,7 +132,7 @@ class Sum:
     only: frozenset[int] | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part, total = number(), None
+        part, total = begun(), None
         if self.only is not None and part not in self.only:
             deque(batches, 0)  # a worker that does not read all that it is sent is not used again
             return
@@ -138,7 +155,7 @@ class Encode:
     change: Change | None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part = number()
+        part = begun()
         try:
             for batch in self.read(part, batches):
                 with located(called(part)), undivided(batch.X.shape[1]):
@@ -156,6 +173,7 @@ class Add:
     groups: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        begun()
         rows = sorted(_rows(batches), key=lambda row: (row["part"] % self.groups, row["part"]))
         for _, group in groupby(rows, key=lambda row: row["part"] % self.groups):
             parts, counts, values = zip(*map(itemgetter("part", "count", "value"), group), strict=True)
@@ -181,7 +199,7 @@ class Answer:
     schema: Any = None  # a pyarrow.Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part = number()
+        part = begun()
         for table in self.read.tables(batches):
             with located(called(part)), undivided(table.num_columns):
                 yield from self.of(table).to_batches()

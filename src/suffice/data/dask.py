@@ -90,6 +90,12 @@ class Dask(Partitioned):
         """A lazy data frame of the keys and of the answers by name, with the same divisions; of an array an array."""
         return self._form.transform(self._asked(f))
 
+    def unlabelled(self) -> Dask:
+        """The same rows, all of one class: labels are not read, unless they have been."""
+        other = copy.copy(self)
+        other._form = self._form.unlabelled()
+        return other
+
     def persist(self) -> Dask:
         """The same, with batches kept by the workers as they are now until nothing refers to this any more."""
         before = self._form.empty if self._kept is None else self._kept.empty

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import narwhals as nw
@@ -23,9 +23,11 @@ from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
 from suffice.data._base import Batch, Between, Change, Data, R
 from suffice.data._fingerprint import digest
+from suffice.data._layout import no_labels
 
 SOME = 64  # rows of a class that tell where its values are
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
+FRACTION = 4  # of which a few rows are at most one
 TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
 
 
@@ -71,14 +73,16 @@ class Memory(Data):
         Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
         if Y is not None and n != len(Y):
             raise ValueError(f"X has {n} rows, but there are {len(Y)} labels")
+        self._every: Memory | None = None  # rows, with those of weight zero: they have answers, too
         if Y is not None and not Y.weight.all():
+            self._every = Memory(X, batch_size=batch_size, verbose=verbose)
             rows = np.flatnonzero(Y.weight)
             X, Y = _safe_indexing(X, rows), Y[rows]
         self.X, self.Y, self.batch_size, self.verbose = X, Y, batch_size, verbose
 
     def _labels(self) -> OneHot:
         if self.Y is None:
-            raise ValueError("this data set has no labels to learn from: give y, or target= with the name of a column")
+            raise ValueError(no_labels("y, or target= with the name of a column"))
         return self.Y
 
     def _like(self, X: Any, Y: OneHot | None) -> Memory:
@@ -107,8 +111,9 @@ class Memory(Data):
         return near
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
-        """f of the features, batch by batch, as one array."""
-        return np.concatenate(list(self._spread(lambda rows: f(rows_of(self.X, rows)))))
+        """f of the features, batch by batch, as one array; only a few batches are held besides."""
+        every = self if self._every is None else self._every
+        return _stacked(every._spread(lambda rows: f(rows_of(every.X, rows))), _num_samples(every.X))
 
     def _spread(self, f: Callable[[slice], R]) -> Iterator[R]:
         """f of the rows of each batch, in order: several at a time; shown, as they are done, if that is wanted."""
@@ -133,11 +138,24 @@ class Memory(Data):
         Y = self._labels()
         batches = list(self._spread(lambda rows: change(Batch(rows_of(self.X, rows), Y[rows]))))
         codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
-        return Memory(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
+        return self._like(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
+
+    def apart(self, change: Change) -> Memory:
+        """The rows that a change leaves, made once."""
+        return self._like(*change(Batch(self.X, self._labels())))
 
     def sample(self, share: float, seed: int = 0) -> Memory:
         """About so large a share of the rows, those of smallest hash: the same ones in any order."""
-        return self._like(*Between(0.0, share, seed)(Batch(self.X, self._labels())))
+        return self.apart(Between(0.0, share, seed))
+
+    def few(self, rows: int) -> Memory:
+        """So many rows, one at random of each of as many equal stretches; all if that is more than a quarter."""
+        Y = self._labels()
+        step = len(Y) // rows
+        if step < FRACTION:
+            return self
+        at = step * np.arange(rows) + np.random.default_rng(0).integers(step, size=rows)
+        return self._like(_safe_indexing(self.X, at), Y[at])
 
     def resample(self, seed: int) -> Memory:
         """A bootstrap sample: every row with a weight from Poisson(1), times its own."""
@@ -152,6 +170,16 @@ class Memory(Data):
         ends = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * len(order)).astype(int)
         rows = [np.sort(part) for part in np.split(order, ends)]
         return [self._like(_safe_indexing(self.X, part), Y[part]) for part in rows]
+
+
+def _stacked(parts: Iterator[Array], n: int) -> Array:
+    """Parts of n rows in all as one array, each put in its place as it comes."""
+    first = np.asarray(next(parts))
+    whole, end = np.empty((n, *first.shape[1:]), first.dtype), 0
+    for part in chain([first], parts):
+        start, end = end, end + len(part)
+        np.copyto(whole[start:end], part, casting="safe")  # never text or numbers cut short
+    return whole
 
 
 def table(X: Any) -> Any:

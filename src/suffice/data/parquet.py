@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
@@ -97,6 +98,12 @@ class Parquet(Data):
     ) -> Worked:
         """The same rows with a function applied as they are read; `persist` keeps what it makes of few of them."""
         return Worked(self, Both(features, labels), features)
+
+    def unlabelled(self) -> Parquet:
+        """The same rows, all of one class: labels are not read."""
+        other = copy.copy(self)
+        other.layout = self.layout.unlabelled()
+        return other
 
     def transform(self, f: Callable[[Any], Any]) -> Answers:
         """What f says of every row: nothing is read until it is asked for."""

@@ -81,6 +81,12 @@ class Recorded(Data):
     def sample(self, share: float, seed: int = 0) -> Data:
         return self._view(lambda data: data.sample(share, seed), "sample", share, seed)
 
+    def few(self, rows: int) -> Data:
+        made = cache(lambda: self.data.few(rows))
+        how = Content.of((self.view, "few", rows))
+        fewer = self.record.answer(how, lambda: int(made() is not self.data))
+        return Recorded(self.record, made, how) if fewer else self
+
     def resample(self, seed: int) -> Data:
         return self._view(lambda data: data.resample(seed), "resample", seed)
 

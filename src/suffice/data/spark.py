@@ -97,6 +97,12 @@ class Spark(Partitioned):
         schema = answer.of(next(read.tables([]))).schema
         return frame.mapInArrow(replace(answer, schema=schema), from_arrow_schema(schema))
 
+    def unlabelled(self) -> Spark:
+        """The same rows, all of one class: labels are not read, unless they have been."""
+        other = copy.copy(self)
+        other.layout = self.layout.unlabelled()
+        return other
+
     def persist(self) -> Spark:
         """The same, with batches cached by the executors as they are now until nothing refers to this any more."""
         before = self._before()
@@ -117,8 +123,7 @@ class Spark(Partitioned):
         if self._kept is not None:
             kept = self._kept.frame
             return kept if self._only_parts is None else kept.filter(kept["part"].isin(*self._only_parts)), Load()
-        if self.layout.target is None:
-            raise ValueError("this data set has no labels to learn from: give target= with the name of a column")
+        self.layout.check_labels()
         return self._selected(labels=True)
 
     def _selected(self, labels: bool) -> tuple[Any, Read]:

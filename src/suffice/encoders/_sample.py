@@ -13,6 +13,7 @@ from suffice._labels import positions, unite
 from suffice._threads import spread
 from suffice._vector import Array
 from suffice.data import Batch
+from suffice.encoders import _growing
 from suffice.encoders import _tree_kernels as kernels
 from suffice.encoders._base import Encoder
 from suffice.encoders.trees import Trees
@@ -108,20 +109,28 @@ class Sample:
         distinct = _distinct(self.rows.keys)
         m = self.growth.max_rows if self.many else min(self.growth.max_rows, len(distinct) // 2)
         seeds = self.growth.seeds
-        grown = spread(lambda seed: self._tree(seed, distinct, m), seeds)
+        columns = np.ascontiguousarray(self.rows.Z.T)
+        holes = np.asarray(np.isnan(columns).any(axis=1))
+        grown = spread(lambda seed: self._tree(seed, distinct, m, (columns, holes)), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
-    def _tree(self, seed: np.uint64, distinct: Array, m: int) -> tuple[np.uint64, tuple[Array, ...]]:
-        """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf."""
+    def _tree(
+        self, seed: np.uint64, distinct: Array, m: int, table: tuple[Array, Array]
+    ) -> tuple[np.uint64, tuple[Array, ...]]:
+        """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
+
+        `table` is all rows by column (d, n), and which columns have missing entries (d,).
+        """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = self.rows.keys if m else self.rows.keys[:0]
         chosen, _ = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
-        nodes: Any = kernels.grow(
-            np.ascontiguousarray(self.rows.Z[chosen].T),
+        nodes: Any = _growing.grow(
+            *table,
             self.ordered,
-            self.codes[chosen],
-            self.weight[chosen],
+            chosen,
+            self.codes,
+            self.weight,
             max(1, len(self.classes)),
             np.array([seed]),
             how.candidates,

@@ -48,9 +48,7 @@ class Numbers(Encoder):
         if not self.sparse:
             refuse_sparse(X, self.who)
         frame = frame_of(X)
-        if frame is not None:
-            self._check_kinds(frame)
-        elif getattr(X, "dtype", np.dtype(float)).kind in "mM":
+        if frame is None and getattr(X, "dtype", np.dtype(float)).kind in "mM":
             raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
         values = self._numbers(X, frame)
         if sparse.issparse(values):
@@ -61,8 +59,10 @@ class Numbers(Encoder):
 
     def _numbers(self, X: Any, frame: nw.DataFrame[Any] | None) -> Rows:
         """Numbers (n, d): plain ones as they are."""
-        if frame is not None and _all_numbers(frame):
-            return _columns(frame)
+        if frame is not None:
+            if _all_numbers(frame):
+                return _columns(frame)
+            self._check_kinds(frame)
         return X if _is_plain(X) else self._checked(X)
 
     def _checked(self, X: Any) -> Rows:
@@ -96,9 +96,9 @@ class Numbers(Encoder):
 
     def _check_kinds(self, frame: nw.DataFrame[Any]) -> None:
         """ValueError, with all columns concerned, if some hold no numbers."""
-        dtypes = {column.name: column.dtype for column in frame.iter_columns()}
-        text = [name for name, dtype in dtypes.items() if dtype in _TEXT]
-        times = [name for name, dtype in dtypes.items() if isinstance(dtype, _TIMES) or dtype in _TIMES]
+        columns = list(frame.iter_columns())
+        text = [column.name for column in columns if column.dtype in _TEXT]
+        times = [column.name for column in columns if _holds_times(column)]
         whys = []
         if text:
             one_hot = "make 0/1 columns of them (OneHotEncoder(sparse_output=False) in a ColumnTransformer)"
@@ -109,6 +109,16 @@ class Numbers(Encoder):
             whys.append(f"the columns {show_all(times)} hold dates or durations: {_AS_DAYS}")
         if whys:
             raise ValueError(f"{self.who} takes numbers, but {'; '.join(whys)}")
+
+
+def _holds_times(column: nw.Series[Any]) -> bool:
+    """Whether a column holds dates, times or durations, those included that narwhals does not know."""
+    if isinstance(column.dtype, _TIMES) or column.dtype in _TIMES:
+        return True
+    native = column.to_native()
+    if hasattr(native, "type"):
+        return str(native.type).startswith(("date", "time", "duration"))
+    return getattr(getattr(native, "dtype", None), "kind", "") in ("m", "M")
 
 
 def _all_numbers(frame: nw.DataFrame[Any]) -> bool:

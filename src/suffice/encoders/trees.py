@@ -113,9 +113,13 @@ class Trees:
     def leaves(self, Z: Array) -> Array:
         """The leaf of every tree that each row (n, d) comes to: (n, t)."""
         out = np.empty((len(Z), len(self)), dtype=np.int32)
-        nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
-        spread(lambda rows: kernels.walk(Z[rows], self.ordered, *nodes, out[rows]), _slices(len(Z)))
+        spread(lambda rows: self._walk(Z[rows], out[rows]), _slices(len(Z)))
         return out
+
+    def _walk(self, Z: Array, out: Array) -> None:
+        nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
+        plain = bool(self.ordered.all() and not np.isnan(Z).any())
+        kernels.walk(Z, self.ordered, *nodes, plain, out)
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
         """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).

@@ -24,7 +24,7 @@ from suffice._domain import Encoded
 from suffice._labels import check_labels
 from suffice._refit import all_or_nothing
 from suffice._vector import Array
-from suffice.data import Memory, Named, source
+from suffice.data import Memory, Named, as_learned, source
 from suffice.encoders.table import BINS, Table
 from suffice.encoders.trees import Trees
 from suffice.files import Savable
@@ -144,7 +144,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
         """The leaf of each tree that each row comes to: whole numbers (n, t)."""
         check_is_fitted(self)
         leaves = Leaves(self.encoder_)
-        data = source(X)
+        data = as_learned(self, X)
         if data is None:
             return leaves(self._read(X))
         return data.transform(Named(leaves, tuple(map(str, self.get_feature_names_out()))))

@@ -26,7 +26,7 @@ def locked(file: Path) -> Iterator[None]:
             raise _taken(file, f"this process ({os.getpid()})")
         _HELD.add(name)
     try:
-        with file.open("ab+") as handle:
+        with _opened(file) as handle:
             if not _acquired(handle):
                 raise _taken(file, file.read_text(errors="replace") or "another process")
             handle.truncate(0)
@@ -35,6 +35,14 @@ def locked(file: Path) -> Iterator[None]:
             yield
     finally:
         _HELD.discard(name)
+
+
+def _opened(file: Path) -> BinaryIO:
+    try:
+        return file.open("ab+")
+    except OSError as error:
+        said = f"nothing can be written to the folder of the checkpoint: {error.strerror}"
+        raise type(error)(error.errno, said, str(file.parent)) from error
 
 
 def _taken(file: Path, by: str) -> CheckpointError:

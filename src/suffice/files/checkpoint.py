@@ -43,6 +43,7 @@ ABOUT, LOCK, ENTRY = "about.json", "lock", ".answer"
 ASIDE = re.compile(r"\.(\d+\.answer|about\.json)\.[0-9a-f]+\.tmp")  # what was being written when a process was killed
 ANEW = "To begin anew, give another folder, or delete this one"
 LONG = 100  # letters of a value in a message
+ABSENT = "not there"  # what is said of a setting that one of two fits has
 UNKNOWN = "this kind of data set has no fingerprint, so that nothing tells whether its rows are those of the checkpoint"
 
 
@@ -175,7 +176,7 @@ def _words(value: Any) -> str:
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """In words, what is not the same in both."""
-    pairs = {name: _apart(there.get(name), here.get(name)) for name in {**there, **here}}
+    pairs = {name: _apart(there.get(name, ABSENT), here.get(name, ABSENT)) for name in {**there, **here}}
     return listed(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
 
 

@@ -15,6 +15,7 @@ from suffice._arithmetic import Arithmetic, E
 from suffice._labels import OneHot
 from suffice._notice import Notice, PoorFitWarning
 from suffice._progress import progress
+from suffice._threads import spread
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.data._queries import Queried
@@ -155,6 +156,7 @@ class Learner(BaseEstimator):
 class Iterative(Learner):
     """A learner that reads the data again and again; a subclass writes the course of one model."""
 
+    one_by_one: ClassVar[bool] = False  # whether contests are learned after each other where that spares reading
     max_iter: int
     verbose: int
 
@@ -174,14 +176,31 @@ class Iterative(Learner):
         whole = data.sum(Observed(model))
         self._check_movable(whole)
         resolved = self.settle(model.resolve(whole), whole, data)
-        shares, views = resolved.shares(whole), Views(data.seen(resolved.seen))
-        with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
-            courses = [self.course(share, views) for share in shares]
-            outcomes = together(courses, [_sided(share, whole) for share in shares], show)
+        shares = resolved.shares(whole)
+        outcomes = self._outcomes(shares, whole, data.seen(resolved.seen))
         fit = finish(self, resolved, whole, outcomes)
         if len(outcomes) == 1 and getattr(self, "costs", None) is None:  # else residuals are no Y - P
             fit = level_at(fit, outcomes[0].residual)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+
+    def _outcomes(self, shares: Sequence[Share], whole: AnyStatistics, data: Data) -> list[Outcome]:
+        """What comes of all shares: one by one if their rows can be had on their own, else from the same reads."""
+
+        def alone(share: Share) -> Outcome | None:
+            rows = data.apart(Sides.of(share, whole))
+            return None if rows is None else self._together([replace(share, group=None)], whole, Views(rows))[0]
+
+        if self.one_by_one and all(share.group is not None for share in shares):
+            each = list(map(alone, shares)) if self.verbose else spread(alone, shares)  # one display at a time
+            outcomes = [outcome for outcome in each if outcome is not None]
+            if outcomes:
+                return outcomes
+        return self._together(shares, whole, Views(data))
+
+    def _together(self, shares: Sequence[Share], whole: AnyStatistics, views: Views) -> list[Outcome]:
+        with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
+            courses = [self.course(share, views) for share in shares]
+            return together(courses, [_sided(share, whole) for share in shares], show)
 
     def carry(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
         """What was learned before, if anything was, for the sums of the rows that count now, and marked as stale."""
@@ -288,32 +307,48 @@ class Views:
         """As `Data.pieces`, of this data set or a part of it."""
         return self._once(("pieces", id(data), count, seed), lambda: data.pieces(count, seed))
 
+    def few(self, rows: int) -> Data:
+        """As `Data.few`."""
+        return self._once(("few", rows), lambda: self.data.few(rows))
+
     def resample(self, data: Data, seed: int) -> Data:
         """As `Data.resample`, of this data set or a part of it."""
         return self._once(("resample", id(data), seed), lambda: data.resample(seed))
 
 
 @dataclass(frozen=True)
-class Sided:
-    """f of the rows of a contest, whose labels are its sides."""
+class Sides:
+    """The rows of a contest, whose labels are its sides."""
 
-    f: Question
     classes: Array  # (k,) of the data
     group: Array  # (k,) of 0, 1 and -1
     sides: Array  # (2,)
 
-    def __call__(self, batch: Batch) -> object:
+    @classmethod
+    def of(cls, share: Share, whole: AnyStatistics) -> Sides:
+        """Of a share that is a contest."""
+        return cls(whole.domain.classes, cast(Array, share.group), share.whole.domain.classes)
+
+    def __call__(self, batch: Batch) -> Batch:
         codes = np.append(self.group, -1)[batch.Y.onto(self.classes).codes]
         Y = OneHot(self.sides, codes, batch.Y.weight)
         rows = np.flatnonzero(codes >= 0)
-        return self.f(Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows]))
+        return Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows])
+
+
+@dataclass(frozen=True)
+class Sided:
+    """f of the rows of a contest."""
+
+    f: Question
+    rows: Sides
+
+    def __call__(self, batch: Batch) -> object:
+        return self.f(self.rows(batch))
 
 
 def _sided(share: Share, whole: AnyStatistics) -> Callable[[Question], Question]:
-    if share.group is None:
-        return lambda f: f
-    classes, group, sides = whole.domain.classes, share.group, share.whole.domain.classes
-    return lambda f: Sided(f, classes, group, sides)
+    return (lambda f: f) if share.group is None else lambda f: Sided(f, Sides.of(share, whole))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,6 +28,7 @@ class Iterate(Generic[P_co, G_co]):
     objective: float
     cache: dict[str, Array] = field(default_factory=dict)  # what a step has worked out, for shorter ones from here
     residual: Array | None = None  # (k,) the mean of Y - P over the rows, where directions come from these
+    promised: float = np.inf  # by how much the objective should fall in the next step, where that can be told
 
 
 AnyIterate: TypeAlias = Iterate[Vector, Vector]
@@ -60,6 +61,22 @@ class Settled(Rule):
 
     def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
         return not before.objective - at.objective > self.tol * min(1.0, pace)  # a short step changes little
+
+
+@dataclass(frozen=True)
+class Near(Rule):
+    """After the next step, the one that follows promises to lower the objective by no more than `tol`.
+
+    What is promised is taken to fall by the same factor as before. The least is kept.
+    """
+
+    settles: ClassVar[bool] = True
+    tol: float = 1e-4
+    most: float = np.inf  # that the next step may promise
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - as all rules are asked
+        ahead = at.promised * min(before.promised, at.promised)  # times what was promised before
+        return at.promised <= self.most and ahead <= self.tol * before.promised
 
 
 @dataclass(frozen=True)

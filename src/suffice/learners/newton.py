@@ -2,189 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TypeAlias, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from scipy import linalg
 
 from suffice._check import COUNT, NOT_NEGATIVE, check
-from suffice._posterior import posterior
-from suffice._vector import Array
-from suffice.data import Batch, Data
-from suffice.learners._base import Ask, Course, Iterative, Measured, Outcome, Views
-from suffice.learners._descent import Place, Rate, descend
-from suffice.learners._stopping import Iterate, Settled, Watch
+from suffice._vector import Array, Vector
+from suffice.data import Data
+from suffice.learners._base import Ask, Course, Iterative, Outcome, Views
+from suffice.learners._curved import Along, Bend, Bent, Scored, Slope, Sloped, Square, Squared, flat
+from suffice.learners._descent import Place, Rate, descend, no_pass
+from suffice.learners._metric import Corrected, Factored, Metric, conjugate_gradients
+from suffice.learners._stopping import Iterate, Near, Settled, Watch
 from suffice.learners.gradient import penalty
-from suffice.losses import Loss
-from suffice.models import AnyStatistics, Curved, Slopes, Sums
-from suffice.models._base import CurvedModel, Share
-from suffice.models._products import gram
+from suffice.models import AnyStatistics, Curved, Slopes
+from suffice.models._base import Share
 
-Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
 SEPARATED = 1e-3  # log loss per row, without a mistake, below which unpenalised coefficients head for infinity
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Curved(Measured):
-    """Losses, gradient D'W (k, d + 1), and curvature: whole (k, d + 1, k, d + 1), or its diagonal (k, d + 1)."""
-
-    gradient: Array
-    curvature: Array
-
-
-@dataclass(frozen=True)
-class _EvaluateCurved:
-    """One pass: the scores' gradient and curvature, D the design and P the posterior.
-
-    H[a, b] = D' diag(p_a (1(a = b) - p_b)) D
-    """
-
-    model: Scored
-    theta: object
-    classes: Array
-    whole: bool
-
-    def __call__(self, batch: Batch) -> _Curved:
-        Y = batch.Y.onto(self.classes)
-        joint, D = self.model.log_joint(batch.X, self.theta), self.model.design(batch.X)
-        losses, W = Loss.equal(len(self.classes))(joint, Y)
-        P, weight = posterior(joint), np.where(Y.codes >= 0, Y.weight, 0.0)
-        if not self.whole:
-            return _Curved(losses, W.T @ D, (weight[:, None] * P * (1 - P)).T @ D**2)
-        return _Curved(losses, W.T @ D, _curvature(D, P, weight))
-
-
-def _curvature(D: Array, P: Array, weight: Array) -> Array:
-    """H (k, p, k, p): the blocks beside the diagonal are symmetric, and each row of blocks sums to zero."""
-    k, width = P.shape[1], D.shape[1]
-    H = np.zeros((k, width, k, width))
-    for a, b in combinations(range(k), 2):
-        H[a, :, b, :] = H[b, :, a, :] = gram(D, -weight * P[:, a] * P[:, b])
-    for a in range(k):
-        H[a, :, a, :] = -H[a].sum(axis=1)
-    return H
-
-
-@dataclass(frozen=True)
-class _Curvature:
-    """The product of the curvature with slopes V (k, d + 1), summed over a batch."""
-
-    model: Scored
-    theta: object
-    classes: Array
-    V: Array
-
-    def __call__(self, batch: Batch) -> Array:
-        Y, D = batch.Y.onto(self.classes), self.model.design(batch.X)
-        P = posterior(self.model.log_joint(batch.X, self.theta))
-        moved = P * (D @ self.V.T)
-        share = np.where(Y.codes >= 0, Y.weight, 0.0)[:, None] * (moved - P * moved.sum(axis=1, keepdims=True))
-        return np.asarray(share.T @ D)
-
-
-def _solve(H: Array, g: Array, k: int) -> Array:
-    """H^-1 g by Cholesky, damped as far as it takes, for the slopes of k classes.
-
-    The same slopes added to all classes change nothing, so that H is singular in that direction, in which g is zero: a
-    ridge there makes H regular and leaves the solution as it is.
-    """
-    level = max(np.trace(H) / len(H), 1e-300)
-    same = np.kron(np.full((k, k), level / k), np.eye(len(H) // k)) if k else 0.0
-    damping = 1e-12
-    while True:
-        factor, failed = linalg.lapack.dpotrf(H + same + damping * level * np.eye(len(H)), lower=1)
-        if not failed:
-            return np.asarray(linalg.lapack.dpotrs(factor, g, lower=1)[0])
-        damping *= 100
-
-
-def _dense_step(gradient: Array, curvature: Array) -> Array:
-    """H^-1 g (k, p) for a whole curvature (k, p, k, p)."""
-    k, p = gradient.shape
-    if k == 2:  # one class is minus the other: half the unknowns
-        half = _solve(curvature[1, :, 1] - curvature[1, :, 0], gradient[1], 0)
-        return np.stack([-half, half])
-    return _solve(curvature.reshape(k * p, k * p), gradient.ravel(), k).reshape(gradient.shape)
+FULL = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
+SHORT = replace(FULL, enough=0.1)
+G = TypeVar("G", bound=Vector)  # directions
+SAMPLE, LARGER = 1 << 12, (16, 4)  # rows to begin with, and how many times as many to go on with, if there are
+PER_UNKNOWN, PER_COLUMN = 32, 8  # rows that a sample has at least
+SMALL = 64  # unknowns of which a curvature costs about as much as a gradient
+MOST = 20  # passes over a sample
+AHEAD = 10  # tolerances that a last step, which no pass follows, may promise to fall
 
 
 @dataclass(frozen=True, eq=False)
-class NewtonDescent:
-    """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
+class Penalised:
+    """The log loss of some rows, with the share of the penalty that they have of all rows."""
 
     model: Scored  # resolved
     data: Data
     whole: AnyStatistics
     l2: float
 
-    def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, _Curved]]:
-        """Losses, and as direction the gradient and the curvature, from one pass."""
-        eta, theta = place
-        classes, width = self.whole.domain.classes, self.whole.domain.width
-        dense = (len(classes) - 1) * (width + 1) <= DENSE
-        got: _Curved = yield Ask(self.data, _EvaluateCurved(self.model, theta, classes, dense))
-        pulled = self.model.penalised(eta)
-        diagonal = np.einsum("ijij->ij", got.curvature) if dense else got.curvature
-        diagonal += self._ridge(eta)
-        mass = float(self.whole.mass.sum())
-        objective = got.losses.means()["log_loss"] + penalty(self.l2, pulled, eta) / mass
-        direction = replace(got, gradient=got.gradient - self.l2 * _flat(pulled))
-        return Iterate(eta, theta, got.losses, direction, objective)
+    @property
+    def mass(self) -> float:
+        """The weight of all rows."""
+        return float(self.whole.mass.sum())
 
-    def _ridge(self, eta: Slopes) -> Array:
-        return self.l2 * _flat(self.model.penalised(eta.map(np.ones_like)))
+    @property
+    def classes(self) -> Array:
+        """Of the model (k,)."""
+        return np.asarray(self.whole.domain.classes)
 
-    def step(self, at: Iterate[Slopes, _Curved], rate: float) -> Course[Place[Slopes]]:
-        """The Newton step, shortened; the equations are solved once for all lengths that are tried."""
-        eta = at.point
-        if "solved" not in at.cache:
-            at.cache["solved"] = yield from self._solved(at)
-        step = rate * at.cache["solved"]
-        eta = eta + type(eta)(step[:, 0], step[:, 1:])
+    @property
+    def dense(self) -> bool:
+        """Whether a curvature is small enough to be had whole."""
+        return self.unknowns <= DENSE
+
+    @property
+    def unknowns(self) -> int:
+        """How many coefficients there are to learn."""
+        return (len(self.classes) - 1) * (self.whole.domain.width + 1)
+
+    def zero(self) -> Place[Slopes]:
+        """Where all classes are alike."""
+        return self.at(self.model.zero(self.whole))
+
+    def at(self, eta: Slopes) -> Place[Slopes]:
+        """A point with its parameters."""
         return Place(eta, self.model.from_natural(eta))
 
-    def _solved(self, at: Iterate[Slopes, _Curved]) -> Course[Array]:
-        got, shape = at.direction, at.direction.gradient.shape
-        if got.curvature.ndim == 4:
-            return _dense_step(got.gradient, got.curvature)
-        ridge = self._ridge(at.point).ravel()
+    def moved(self, eta: Slopes, step: Array) -> Place[Slopes]:
+        """Where a step (k, d + 1) leads."""
+        return self.at(eta + type(eta)(step[:, 0], step[:, 1:]))
+
+    def ridge(self) -> Array:
+        """What the penalty adds to the diagonal of the curvature (k, d + 1)."""
+        ones = self.model.zero(self.whole).map(np.ones_like)
+        return self.l2 * flat(self.model.penalised(ones))
+
+    def measured(self, place: Place[Slopes], got: Sloped) -> tuple[float, Array]:
+        """The objective per row, and minus its gradient (k, d + 1), summed over the rows."""
+        pulled = self.model.penalised(place.point)
+        objective = got.losses.means()["log_loss"] + penalty(self.l2, pulled, place.point) / self.mass
+        return objective, got.gradient - self.l2 * (got.losses.mass / self.mass) * flat(pulled)
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonDescent(Penalised):
+    """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
+
+    def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Bent]]:
+        """Losses, and as direction the gradient and the curvature, from one pass."""
+        eta, theta = place
+        got: Bent = yield Ask(self.data, Bend(self.model, flat(eta), self.classes, self.dense))
+        curvature = got.curvature.copy()  # a record may keep what it has answered
+        diagonal = np.einsum("ijij->ij", curvature) if self.dense else curvature
+        diagonal += self.ridge() * (got.losses.mass / self.mass)
+        objective, gradient = self.measured(place, got)
+        at = Iterate(eta, theta, got.losses, replace(got, gradient=gradient, curvature=curvature), objective)
+        return promising(at, gradient, Factored.whole(curvature)) if self.dense else at
+
+    def step(self, at: Iterate[Slopes, Bent], rate: float) -> Course[Place[Slopes]]:
+        """The Newton step, shortened; the equations are solved once for all lengths that are tried."""
+        if "solved" not in at.cache:
+            at.cache["solved"] = yield from self._solved(at)
+        return self.moved(at.point, rate * at.cache["solved"])
+
+    def _solved(self, at: Iterate[Slopes, Bent]) -> Course[Array]:
+        """By conjugate gradients."""
+        got, shape, slopes = at.direction, at.direction.gradient.shape, flat(at.point)
+        ridge = self.ridge().ravel()
         scale = np.maximum(got.curvature.ravel(), 1e-12 * got.curvature.max())
 
         def product(v: Array) -> Course[Array]:
-            f = _Curvature(self.model, at.theta, self.whole.domain.classes, v.reshape(shape))
-            summed: Array = yield Ask(self.data, f)
+            summed: Array = yield Ask(self.data, Along(self.model, slopes, self.classes, v.reshape(shape)))
             return np.asarray(summed.ravel() + ridge * v)
 
         return (yield from conjugate_gradients(product, got.gradient.ravel(), scale)).reshape(shape)
 
 
-def conjugate_gradients(
-    product: Callable[[Array], Course[Array]], g: Array, scale: Array, rtol: float = 1e-3, max_iter: int = 100
-) -> Course[Array]:
-    """x of H x = g where only products with H can be asked for, preconditioned by 1 / scale."""
-    x, r = np.zeros_like(g), g.copy()
-    z = r / scale
-    p, rz = z.copy(), float(r @ z)
-    for _ in range(max_iter):
-        if np.linalg.norm(r) <= rtol * np.linalg.norm(g):
-            break
-        q = yield from product(p)
-        curvature = float(p @ q)
-        if curvature <= 0:  # rounding: no further in this direction
-            break
-        length = rz / curvature
-        x, r = x + length * p, r - length * q
-        z = r / scale
-        rz, before = float(r @ z), rz
-        p = z + (rz / before) * p
-    return x
+@dataclass(frozen=True, eq=False)
+class SecantDescent(Penalised):
+    """eta <- eta + rate M^-1 (gradient - l2 penalised), with a metric M that the gradients on the way correct."""
+
+    metric: Corrected
+
+    def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Sloped]]:
+        """Losses and gradient from one pass, which is all that it takes to correct the metric."""
+        eta, theta = place
+        got: Sloped = yield Ask(self.data, Slope(self.model, flat(eta), self.classes))
+        objective, gradient = self.measured(place, got)
+        self.metric.see(flat(eta), gradient)
+        at = Iterate(eta, theta, got.losses, replace(got, gradient=gradient), objective)
+        return promising(at, gradient, self.metric)
+
+    def step(self, at: Iterate[Slopes, Sloped], rate: float) -> Course[Place[Slopes]]:
+        """The step of this metric, shortened."""
+        return no_pass(self.moved(at.point, rate * at.cache["solved"]))
 
 
-def _flat(eta: Slopes) -> Array:
-    return np.column_stack([eta.intercept, eta.coef])
+def promising(at: Iterate[Slopes, G], gradient: Array, metric: Metric) -> Iterate[Slopes, G]:
+    """An iterate that knows its step M^-1 gradient, and by how much a quadratic would fall on it."""
+    at.cache["solved"] = step = metric.solve(gradient)
+    return replace(at, promised=float(0.5 * np.vdot(gradient, step) / (at.losses.mass or 1.0)))
+
+
+def kept(watch: Watch) -> Iterate[Slopes, Any]:
+    """What a descent has kept."""
+    return cast(Iterate[Slopes, Any], watch.kept)
+
+
+class Start(NamedTuple):
+    """Where to begin, and by which metric to go on."""
+
+    place: Place[Slopes]
+    metric: Metric
+    then: float  # of the tolerance: what a step that is not followed by a pass may fall short of the optimum
+    patience: int  # passes after which another way is tried
+
+
+def begun(problem: NewtonDescent, views: Views) -> Course[Start | None]:
+    """A start from a sample of the rows, in a fraction of the time of a pass; None if there are too few of them.
+
+    Newton's method on a small sample, and from there on a larger one, ends so near to the optimum of all rows that a
+    few gradients lead there, by the larger sample's curvature. Where that is too large for a sample to tell, it is that
+    of classes that are all alike.
+    """
+    start, rows = None, max(SAMPLE, PER_UNKNOWN * problem.unknowns)
+    larger = (times * rows for times in LARGER if views.few(times * rows) is not views.data)
+    for size in (rows, next(larger, rows)) if problem.dense else ():
+        few = views.few(size)
+        if few is views.data:
+            break
+        place = problem.zero() if start is None else start.place
+        start = yield from sampled(replace(problem, data=few), place, size)
+        if start is None:
+            break
+    if start is None and problem.unknowns > SMALL:
+        few = views.few(PER_COLUMN * (problem.whole.domain.width + 1))
+        if few is not views.data:
+            got: Squared = yield Ask(few, Square(problem.model, problem.classes))
+            if got.mass:
+                return Start(problem.zero(), Factored.even(got, problem.mass, problem.ridge()), then=1.0, patience=60)
+    return start
+
+
+def sampled(problem: NewtonDescent, place: Place[Slopes], rows: int) -> Course[Start | None]:
+    """The optimum of a sample of the rows, as far as it tells of that of all, and its curvature for all rows."""
+    rough = 0.5 * problem.unknowns / rows  # about what the optimum of so many rows falls short of that of all
+    watch = Watch(Near(rough), rough)
+    yield from descend(problem, place, FULL, watch, MOST)
+    at = kept(watch)
+    if not at.losses.mass:
+        return None
+    curvature = at.direction.curvature * (problem.mass / at.losses.mass)
+    return Start((yield from problem.step(at, 1.0)), Factored.whole(curvature), then=1e-4, patience=10)
 
 
 class Newton(Iterative):
@@ -193,7 +202,11 @@ class Newton(Iterative):
         minimise sum_i -log p(y_i | x_i) + 1/2 l2 sum_j (sd_j w_j)^2
 
     The step is shortened where it does not lead down; the equations are solved by Cholesky factors, above 2,000
-    coefficients by conjugate gradients; nothing is inverted. The penalty weighs the slopes of standardised features, so
+    coefficients by conjugate gradients; nothing is inverted. Many rows in memory are not read as often: Newton's method
+    on a sample of them finds where to begin, and gradients of all rows lead on from there [1]_, by the sample's
+    curvature, which they correct as L-BFGS does. Where coefficients are too many for that, the curvature is that of
+    classes that are all alike. The optimum is the same; only the last step, which is a short one, is then not followed
+    by a pass, so that the history ends before it. The penalty weighs the slopes of standardised features, so
     that units do not matter; on such features l2 is 1 / C of scikit-learn.
 
     Parameters
@@ -218,9 +231,12 @@ class Newton(Iterative):
     References
     ----------
     Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, (19)-(21).
+    .. [1] Byrd, Chin, Neveitt, Nocedal: On the use of stochastic Hessian information in optimization methods for
+       machine learning. SIAM Journal on Optimization 21(3), 2011.
     """
 
     needs = (Curved,)
+    one_by_one = True
 
     def __init__(self, l2: float = 1.0, max_iter: int = 100, tol: float = 1e-9, verbose: int = 0) -> None:
         self.l2 = l2
@@ -234,13 +250,33 @@ class Newton(Iterative):
 
     def course(self, share: Share, views: Views) -> Course[Outcome]:
         """Minimise the penalised log loss of one share."""
-        model, whole = cast(Scored, share.model), share.whole
-        problem = NewtonDescent(model, views.data, whole, self.l2)
-        rate = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
-        eta = model.zero(whole)  # never the closed form: on wide or correlated data it is far beyond the optimum
-        place, watch = Place(eta, model.from_natural(eta)), Watch(Settled(self.tol), self.tol)
-        outcome = yield from descend(problem, place, rate, watch, self.max_iter, if_stuck="raise l2 or tol")
-        means = watch.kept.losses.means() if watch.kept else {}
+        problem = NewtonDescent(cast(Scored, share.model), views.data, share.whole, self.l2)
+        start = yield from begun(problem, views)
+        if start is None:  # never the closed form: on wide or correlated data it is far beyond the optimum
+            return (yield from self._newton(problem, problem.zero(), self.max_iter))
+        near = AHEAD * self.tol
+        watch = Watch(Near(start.then * self.tol, near), self.tol)
+        secant = SecantDescent(problem.model, problem.data, problem.whole, self.l2, Corrected(start.metric))
+        outcome = yield from descend(secant, start.place, SHORT, watch, min(start.patience, self.max_iter))
+        at = kept(watch)
+        if outcome.converged and at.promised <= near:
+            return self._judged(replace(outcome, theta=(yield from secant.step(at, 1.0)).theta), watch)
+        if outcome.n_iter >= self.max_iter:
+            return self._judged(outcome, watch)
+        even = np.log(len(problem.classes))  # the objective at zero
+        place = Place(at.point, at.theta) if at.objective < even else problem.zero()
+        after = yield from self._newton(problem, place, self.max_iter - outcome.n_iter)
+        return replace(after, passes={name: values + after.passes[name] for name, values in outcome.passes.items()})
+
+    def _newton(self, problem: NewtonDescent, place: Place[Slopes], most: int) -> Course[Outcome]:
+        """Newton's method from some place, each step by the curvature of all rows there."""
+        watch = Watch(Settled(self.tol), self.tol)
+        outcome = yield from descend(problem, place, FULL, watch, most, if_stuck="raise l2 or tol")
+        return self._judged(outcome, watch)
+
+    def _judged(self, outcome: Outcome, watch: Watch) -> Outcome:
+        """An outcome, with a complaint where it is on its way to infinity."""
+        means = kept(watch).losses.means()
         if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
             what = "the classes are separable, so that coefficients grow without end"
             return replace(outcome, complaints=(*outcome.complaints, (what, "set l2 above 0")))

@@ -10,8 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice._check import COUNT, NOT_NEGATIVE, check
+from suffice._compiled import in_any_order
 from suffice._notice import Notice, StaleWarning
-from suffice._posterior import log_posterior
 from suffice._threads import few_threads
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
@@ -65,16 +65,49 @@ class SlopeAt:
     w: Array
 
     def __call__(self, batch: Batch) -> Slope:
-        F, Y = batch.X, batch.Y
-        n, k, m = F.shape
-        log_p = log_posterior(F @ self.w)
-        P = np.exp(log_p)
-        rows = np.arange(n)
-        mean = np.einsum("ik,ikm->im", P, F)
-        gap = (F - mean[:, None, :]).reshape(n * k, m)
-        heavy = (P * Y.weight[:, None]).reshape(n * k, 1) * gap
-        gradient = Y.weight @ (mean - F[rows, Y.codes])
-        return Slope(float(Y.weight.sum()), float(-Y.weight @ log_p[rows, Y.codes]), gradient, gap.T @ heavy)
+        Y = batch.Y
+        loss, gradient, roots = slopes(batch.X, Y.codes, Y.weight, self.w)
+        return Slope(float(Y.weight.sum()), loss, gradient, roots.T @ roots)
+
+
+@in_any_order
+def slopes(F: Array, codes: Array, weight: Array, w: Array) -> tuple[float, Array, Array]:
+    """The loss of `SlopeAt`, its gradient (m,), and rows B (n (k - 1), m) of which the curvature is B'B.
+
+    The curvature of a row is the covariance of F_c - F_y over the classes c, of probabilities p: when a class joins
+    those before it, of probability r and of mean g, it grows by p r / (p + r) (F_c - F_y - g)(F_c - F_y - g)'.
+    """
+    n, k, m = F.shape
+    loss, gradient, roots = 0.0, np.zeros(m), np.zeros((n * (k - 1), m))
+    p, mean = np.empty(k), np.empty(m)
+    at = 0
+    for i in range(n):
+        own = codes[i]
+        for c in range(k):
+            p[c] = 0.0
+            for j in range(m):
+                p[c] += w[j] * F[i, c, j]
+        score, top = p[own], p.max()
+        for c in range(k):
+            p[c] = np.exp(p[c] - top)
+        total = p.sum()
+        loss += weight[i] * (top + np.log(total) - score)
+        r = p[own]
+        mean[:] = 0.0
+        for c in range(k):
+            if c == own:
+                continue
+            share = p[c] / (p[c] + r) if p[c] > 0.0 else 0.0
+            root = np.sqrt(weight[i] * share * r / total)
+            for j in range(m):
+                gap = F[i, c, j] - F[i, own, j] - mean[j]
+                roots[at, j] = root * gap
+                mean[j] += share * gap
+            r += p[c]
+            at += 1
+        for j in range(m):
+            gradient[j] += weight[i] * mean[j]
+    return loss, gradient, roots
 
 
 class ExpertWeights(Learner):

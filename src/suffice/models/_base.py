@@ -15,6 +15,7 @@ from suffice._labels import OneHot, dense
 from suffice._notice import Notice
 from suffice._vector import Array, Vector
 from suffice.encoders import Encoder, Numbers
+from suffice.models._design import Design
 from suffice.models._statistics import B, Statistics, rest
 from suffice.priors import Dirichlet, log_class_prior
 
@@ -238,8 +239,12 @@ class Density(Classed[B, D]):
         """
         return np.zeros(len(X))
 
+    def log_relative(self, X: Encoded, theta: D) -> Array:
+        """log p(x | y) for every class (n, k), up to a term that is the same for all classes."""
+        return self.log_density(X, theta)
+
     def log_joint(self, X: Encoded, theta: D) -> Array:
-        return self.log_joint_density(X, theta)
+        return theta.class_log_prob + self.log_relative(X, theta)
 
     def log_joint_density(self, X: Encoded, theta: D) -> Array:
         """log p(x, y) for every class (n, k), with every term: its exponential integrates to one."""
@@ -308,7 +313,7 @@ class Curved(Natural[B, T, E]):
         """The gradient of the penalty 1/2 <eta, penalised(eta)>, which is linear in eta."""
 
     @abstractmethod
-    def design(self, X: Encoded) -> Array:
+    def design(self, X: Encoded) -> Design:
         """The columns (n, p) whose weighted sums are the scores."""
 
 

@@ -192,7 +192,7 @@ class Form(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Level(Term):
+class Constant(Term):
     """The same for every row: what is taken out of a term, so that its mean is 0, and is in the base instead."""
 
     kind, numbers, weighed = "level", ("values",), ("values",)
@@ -235,7 +235,7 @@ class Nomogram:
     def shifted(self, shifts: Mapping[Any, Array]) -> Self:
         """With a number for each class (k,) added to the terms of some keys, and taken from the base."""
         keys = [(key if isinstance(key, tuple) else (key,), shift) for key, shift in shifts.items()]
-        levels = tuple(Level(columns, shift) for columns, shift in keys)
+        levels = tuple(Constant(columns, shift) for columns, shift in keys)
         return replace(self, base=self.base - sum(level.values for level in levels), terms=self.terms + levels)
 
     def said(self, say: Arithmetic[E]) -> list[E]:

@@ -19,62 +19,89 @@ TOP = np.uint64(50)  # all but the leading bits, which number the places
 @compiled
 def _key(bits: Any, shift: int) -> Any:
     """The key of a number that is not NaN, from its bits; -0.0 has that of 0.0."""
-    if bits < 0:
-        bits = bits ^ ALL_BUT_SIGN
-        if bits == -1:
-            bits = np.int64(0)
-    return bits >> shift
+    bits = bits ^ ((bits >> 63) & ALL_BUT_SIGN)  # without a branch, as signs are not to be foreseen
+    return (bits + (bits == -1)) >> shift
 
 
 @compiled
-def _place(keys: Array, used: Array, key: Any) -> Any:
+def _place(keys: Array, code: Array, key: Any) -> Any:
     """Where a key is, or where it may be put."""
     at = np.int64((np.uint64(key) * SPREAD) >> TOP)
-    while used[at] and keys[at] != key:
+    while code[at] >= 0 and keys[at] != key:
         at = (at + 1) & (ROOM - 1)
     return at
 
 
 @compiled
-def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int]:
-    """The sorted keys of the cells of numbers, given by their bits (n,), at the least shift from this one on at which
-    there are no more than `most`; NaN has none.
+def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
+    """Cells of numbers, given by their bits (n,), at the least shift from this one on at which `most` are enough.
+
+    Their sorted keys, the shift, and the place of each number among the keys (n,); NaN has none, which is -1.
     """
-    keys, used = np.zeros(ROOM, np.int64), np.zeros(ROOM, np.bool_)
+    keys, code = np.zeros(ROOM, np.int64), np.full(ROOM, -1, np.int32)
+    out = np.full(len(bits), -1, np.int32)  # numbered as they come, in the end in their order
     count = 0
     for i in range(len(bits)):
         if bits[i] & ALL_BUT_SIGN > INFINITE:
             continue
         key = _key(bits[i], shift)
-        at = _place(keys, used, key)
-        if used[at]:
-            continue
-        keys[at], used[at] = key, True
-        count += 1
-        while count > most:
-            finer = keys[used]
-            used[:] = False
-            shift, count = shift + 1, 0
-            for q in range(len(finer)):
-                key = finer[q] >> 1
-                at = _place(keys, used, key)
-                if not used[at]:
-                    keys[at], used[at] = key, True
-                    count += 1
-    return np.sort(keys[used]), shift
+        at = _place(keys, code, key)
+        if code[at] < 0:
+            keys[at], code[at] = key, count
+            count += 1
+        out[i] = code[at]
+        if count > most:
+            shift, count = shift + 1, _merge(keys, code, out[: i + 1], 1)
+        if count > most:  # one bit was not enough: as far as it takes, at once
+            more = coarser(np.sort(keys[code >= 0]), most)
+            shift, count = shift + more, _merge(keys, code, out[: i + 1], more)
+    used, place = code >= 0, np.empty(count, np.int32)
+    order = np.argsort(keys[used])
+    place[code[used][order]] = np.arange(count)
+    _renumber(out, place)
+    return keys[used][order], shift, out
 
 
 @compiled
-def cell_codes(bits: Array, known: Array, shift: int) -> Array:
-    """The place (n,) of the key of each number, given by its bits, among known keys at a shift; -1 for none and NaN."""
-    keys, used, code = np.zeros(ROOM, np.int64), np.zeros(ROOM, np.bool_), np.zeros(ROOM, np.int32)
-    for q in range(len(known)):
-        at = _place(keys, used, known[q])
-        keys[at], used[at], code[at] = known[q], True, q
-    out = np.full(len(bits), -1, np.int32)
-    for i in range(len(bits)):
-        if bits[i] & ALL_BUT_SIGN <= INFINITE:
-            at = _place(keys, used, _key(bits[i], shift))
-            if used[at]:
-                out[i] = code[at]
-    return out
+def coarser(keys: Array, most: int) -> int:
+    """By how many bits more sorted, distinct keys must be shifted for at most `most` different ones to be left.
+
+    Neighbours a < b are different after a shift by s as long as a xor b has more than s bits.
+    """
+    bits = np.zeros(65, np.int64)  # how many neighbours differ in so many
+    for q in range(1, len(keys)):
+        gap, length = np.uint64(keys[q] ^ keys[q - 1]), 1
+        for half in (32, 16, 8, 4, 2, 1):
+            if gap >> np.uint64(half):
+                gap, length = gap >> np.uint64(half), length + half
+        bits[length] += 1
+    left, more = len(keys), 0
+    while left > most:
+        more += 1
+        left -= bits[more]
+    return more
+
+
+@compiled
+def _merge(keys: Array, code: Array, codes: Array, shift: int) -> int:
+    """Merge cells whose keys are the same after a shift, and number them and codes anew; how many cells are left."""
+    used = code >= 0
+    finer, before = keys[used], code[used]
+    code[:] = -1
+    place, count = np.empty(len(finer), np.int32), 0
+    for q in range(len(finer)):
+        key = finer[q] >> shift
+        at = _place(keys, code, key)
+        if code[at] < 0:
+            keys[at], code[at] = key, count
+            count += 1
+        place[before[q]] = code[at]
+    _renumber(codes, place)
+    return count
+
+
+@compiled
+def _renumber(codes: Array, place: Array) -> None:
+    for i in range(len(codes)):
+        if codes[i] >= 0:
+            codes[i] = place[codes[i]]

@@ -8,6 +8,7 @@ from suffice._compiled import compiled, in_any_order
 from suffice._vector import Array
 
 FEW = 64  # rows whose sums need no compensation
+MANY = 4096  # rows that are summed on their own, so that rounding does not grow with all of them
 
 
 @compiled
@@ -46,17 +47,51 @@ def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array,
 
 
 @in_any_order
-def linear_scores(X: Array, origin: Array, coef: Array, intercept: Array) -> Array:
-    """coef_c'(x_i - origin) + intercept_c: (n, k)."""
+def linear_scores(X: Array, origin: Array, coef: Array, intercept: Array, first: int) -> Array:
+    """coef_c'(x_i - origin) + intercept_c: (n, k); the first so many classes have a score of zero."""
     n, d = X.shape
     k = coef.shape[0]
     out = np.empty((n, k))
     for i in range(n):
-        for c in range(k):
+        for c in range(first):
+            out[i, c] = 0.0
+        for c in range(first, k):
             total = 0.0
             for j in range(d):
                 total += _less(X[i, j], origin[j]) * coef[c, j]
             out[i, c] = total + intercept[c]
+    return out
+
+
+@in_any_order
+def contrast_sums(X: Array, origin: Array, W: Array) -> Array:
+    """sum_i W[i, c], then sum_i W[i, c] (x_i - origin): (k, d + 1), for weights that add up to zero in every row."""
+    n, d = X.shape
+    k = W.shape[1]
+    sums, part = np.zeros((k, d + 1)), np.zeros((k, d + 1))
+    for begin in range(0, n, MANY):
+        part[:] = 0.0
+        for i in range(begin, min(n, begin + MANY)):
+            for c in range(1, k):
+                w = W[i, c]
+                part[c, 0] += w
+                for j in range(d):
+                    part[c, j + 1] += w * _less(X[i, j], origin[j])
+        sums += part
+    for c in range(1, k):
+        sums[0] -= sums[c]
+    return sums
+
+
+@compiled
+def standardised(X: Array, origin: Array, scale: Array, times: Array) -> Array:
+    """A one, then (x_i - origin) scale, times a number for each row (n,): (n, d + 1)."""
+    n, d = X.shape
+    out = np.empty((n, d + 1))
+    for i in range(n):
+        out[i, 0] = times[i]
+        for j in range(d):
+            out[i, j + 1] = (X[i, j] - origin[j]) * scale[j] * times[i]
     return out
 
 
@@ -74,7 +109,7 @@ def table_log_density(codes: Array, starts: Array, terms: Array, k: int) -> Arra
             for j in range(d):
                 code = codes[i, j]
                 if code >= 0:
-                    at = starts[j] + code
+                    at = np.uint64(starts[j] + code)  # as such it is not looked at for being below zero
                     s0 += terms[at, c]
                     s1 += terms[at, c + 1]
                     s2 += terms[at, c + 2]
@@ -90,29 +125,45 @@ def table_log_density(codes: Array, starts: Array, terms: Array, k: int) -> Arra
 
 
 @compiled
+def table_terms(codes: Array, starts: Array, terms: Array) -> Array:
+    """terms[starts[j] + codes[i, j]] for every class and feature (n, k, d), of terms (cells, k); 0 without a code."""
+    n, d = codes.shape
+    k = terms.shape[1]
+    out = np.zeros((n, k, d))
+    for i in range(n):
+        for j in range(d):
+            if codes[i, j] >= 0:
+                for c in range(k):
+                    out[i, c, j] = terms[starts[j] + codes[i, j], c]
+    return out
+
+
+@compiled
 def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
 
     Those of a few rows at a time, which are added up with compensation: so a value repeated in a million rows leaves no
-    variance behind.
+    variance behind. Only where entries are missing does every entry have to be looked at on its own.
     """
     n, d = X.shape
     k = origin.shape[0]
-    sums, lost, part = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d))
+    sums, lost, part, mass = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros(k)
     for begin in range(0, n, FEW):
-        part[:] = 0.0
-        for i in range(begin, min(n, begin + FEW)):
+        end = min(n, begin + FEW)
+        part[:], mass[:] = 0.0, 0.0
+        for i in range(begin, end):
             c, w = labels[i], weight[i]
             if c >= 0:
-                row, at, count, first, second = X[i], origin[c], part[0, c], part[1, c], part[2, c]
+                mass[c] += w
                 for j in range(d):
-                    x = row[j] - at[j]
-                    there = x == x
-                    own = w if there else 0.0
-                    product = own * x if there else 0.0
-                    count[j] += own
-                    first[j] += product
-                    second[j] += product * x if there else 0.0
+                    x = X[i, j] - origin[c, j]
+                    part[1, c, j] += w * x
+                    part[2, c, j] += w * x * x
+        if np.isnan(part).any():
+            _moments_there(X[begin:end], origin, labels[begin:end], weight[begin:end], part)
+        else:
+            for c in range(k):
+                part[0, c] = mass[c]
         for m in range(3):
             for c in range(k):
                 for j in range(d):
@@ -121,6 +172,21 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tupl
                     lost[m, c, j] = (total - sums[m, c, j]) - term
                     sums[m, c, j] = total
     return sums[0], sums[1], sums[2]
+
+
+@compiled
+def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: Array) -> None:
+    """The sums of `class_moments` into (3, k, d), entry by entry."""
+    sums[:] = 0.0
+    for i in range(len(X)):
+        c, w = labels[i], weight[i]
+        if c >= 0:
+            for j in range(X.shape[1]):
+                x = X[i, j] - origin[c, j]
+                if x == x:
+                    sums[0, c, j] += w
+                    sums[1, c, j] += w * x
+                    sums[2, c, j] += w * x * x
 
 
 @compiled
@@ -150,16 +216,27 @@ def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, A
     """`class_moments` for signed weights of every row in every class (n, k)."""
     n, d = X.shape
     k = W.shape[1]
-    count, first, second = np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
+    mass, count, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
     for i in range(n):
+        if np.isnan(X[i].sum()):
+            for c in range(k):
+                w = W[i, c]
+                for j in range(d):
+                    x = X[i, j] - origin[c, j]
+                    if x == x:
+                        count[c, j] += w
+                        first[c, j] += w * x
+                        second[c, j] += w * x * x
+            continue
         for c in range(k):
             w = W[i, c]
+            mass[c] += w
             for j in range(d):
                 x = X[i, j] - origin[c, j]
-                if not np.isnan(x):
-                    count[c, j] += w
-                    first[c, j] += w * x
-                    second[c, j] += w * x * x
+                first[c, j] += w * x
+                second[c, j] += w * x * x
+    for c in range(k):
+        count[c] += mass[c]
     return count, first, second
 
 
@@ -178,7 +255,7 @@ def table_sums(codes: Array, starts: Array, W: Array) -> Array:
             for j in range(d):
                 code = codes[i, j]
                 if code >= 0:
-                    at = starts[j] + code
+                    at = np.uint64(starts[j] + code)
                     out[at, c] += w0
                     out[at, c + 1] += w1
                     out[at, c + 2] += w2
@@ -197,7 +274,7 @@ def table_counts(codes: Array, starts: Array, labels: Array, weight: Array, k: i
             for j in range(d):
                 code = codes[i, j]
                 if code >= 0:
-                    out[c, starts[j] + code] += w
+                    out[c, np.uint64(starts[j] + code)] += w
     return out
 
 

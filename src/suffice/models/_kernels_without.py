@@ -58,6 +58,28 @@ def table_log_density_without(
 
 
 @compiled
+def table_terms_without(
+    codes: Array, starts: Array, classes: Array, weight: Array, counts: Array, total: Array, log_zero: float
+) -> Array:
+    """log (count - w) / (total - w) in the table of each row's class, without its weight w (n,): (n, d).
+
+    Counts are (k, cells), their totals (k, d). A table of which nothing is left has all its cells alike; a cell of
+    which nothing is left has `log_zero`; an entry without a code has 0.
+    """
+    n, d = codes.shape
+    out = np.zeros((n, d))
+    for i in range(n):
+        c, w = classes[i], weight[i]
+        for j in range(d):
+            if codes[i, j] < 0:
+                continue
+            above, below = left(counts[c, starts[j] + codes[i, j]], w), left(total[c, j], w)
+            p = above / below if below > 0.0 else 1.0 / (starts[j + 1] - starts[j])
+            out[i, j] = np.log(p) if p > 0.0 else log_zero
+    return out
+
+
+@compiled
 def diagonal_log_density_without(
     X: Array,
     own: Array,
@@ -123,9 +145,10 @@ def leaves_without(
     """
     n, t = marked.shape
     k = own.shape[1]
-    out = np.zeros((n, k))
+    out, p = np.zeros((n, k)), np.empty(k)
     for i in range(n):
         unseen = 0
+        p[:] = 1.0
         for j in range(t):
             if marked[i, j] < 0:
                 continue
@@ -137,7 +160,10 @@ def leaves_without(
                     out[i, c] += log_probability[cell, c]
                 else:
                     above = max(counts[c, cell] - w, LEAST * abs(w))
-                    out[i, c] += np.log(above / max(total[c, j] - w, above))
+                    p[c] *= above / max(total[c, j] - w, above)
+                    if p[c] < SMALL:
+                        out[i, c] += np.log(p[c])
+                        p[c] = 1.0
         for c in range(k):
-            out[i, c] *= t / max(unseen, 1)
+            out[i, c] = (out[i, c] + np.log(p[c])) * t / max(unseen, 1)
     return out

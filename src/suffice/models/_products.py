@@ -21,7 +21,7 @@ def gram(Z: Array, weight: Array | None = None) -> Array:
     """
     d = Z.shape[1]
     if weight is None:
-        return _mirrored(_added(np.zeros((d, d), order="F"), Z, 1.0))
+        return mirrored(added(np.zeros((d, d), order="F"), Z, 1.0))
     size = np.abs(weight)
     some = size > NEGLIGIBLE * size.max(initial=0.0)
     total = np.zeros((d, d), order="F")
@@ -29,18 +29,18 @@ def gram(Z: Array, weight: Array | None = None) -> Array:
         if len(rows):
             part = Z[rows] if len(rows) < len(Z) else Z.copy()
             part *= np.sqrt(size[rows])[:, None]
-            total = _added(total, part, sign)
-    return _mirrored(total)
+            total = added(total, part, sign)
+    return mirrored(total)
 
 
-def _added(total: Array, Z: Array, sign: float) -> Array:
+def added(total: Array, Z: Array, sign: float) -> Array:
     """The upper triangle of total + sign Z'Z."""
     if not Z.size:
         return total
     return np.asarray(blas.dsyrk(sign, np.ascontiguousarray(Z).T, beta=1.0, c=total, overwrite_c=1))
 
 
-def _mirrored(upper: Array) -> Array:
+def mirrored(upper: Array) -> Array:
     """The symmetric matrix with such an upper triangle, below which there are zeros."""
     whole = upper + upper.T
     np.fill_diagonal(whole, np.diagonal(upper))

@@ -14,6 +14,7 @@ from suffice._vector import Array
 from suffice.data._queries import Queried
 from suffice.encoders import Categories, Encoder
 from suffice.encoders.categories import coded
+from suffice.models import _kernels
 from suffice.models._base import AnyStatistics, Attempt, Density, Joint, Natural, Removable, Tabular
 from suffice.models._drawn import DrawnDensity, Nomogram, tables
 from suffice.models._explained import Additive, keys_of
@@ -79,9 +80,7 @@ class Tables:
     def by_column(self, X: Encoded) -> Array:
         """The logarithm of each row's cell in every column, by class (n, k, d); 0 where an entry has no code."""
         features = _of(self.domain)
-        codes = features.read(X)
-        known = np.append(self.log_probability, np.zeros((1, len(self.class_log_prob))), axis=0)
-        return known[np.where(codes >= 0, codes + features.starts[:-1], -1)].swapaxes(1, 2)
+        return np.asarray(_kernels.table_terms(features.read(X), features.starts, self.log_probability))
 
     def tempered(self, weight: Array) -> Self:
         """All logarithms times a weight a column (d,)."""

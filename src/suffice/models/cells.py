@@ -18,6 +18,7 @@ from suffice.models._tables import rows_of
 from suffice.models.cuts import BY_CLASS, CLOSE, STRATEGIES
 from suffice.models.histogram import Column, Histogram
 
+HEAD = 16  # cells that are looked at first
 LEAST_ROWS = 20  # that whole numbers must number to be taken for an identifier
 REPEATS = 10  # of measurements that would be expected among so many whole numbers in so short a range
 SPARSE, DENSE = 10, 1.5  # whole numbers from the first to the last for each row: at full precision, on a coarse grid
@@ -135,7 +136,7 @@ class Binning:
         alone, others = np.flatnonzero(spike), np.flatnonzero(~spike)
         cuts = np.concatenate([alone, alone + 1])
         if len(others) > 1:
-            rest = column.taking(others)
+            rest = column.taking(others) if len(alone) else column
             cuts = np.append(cuts, others[cut(rest.value, rest.table, max(1, self.n_bins - len(alone)))])
         cuts = np.unique(cuts)
         return cuts[(cuts > 0) & (cuts < m)]
@@ -152,16 +153,30 @@ def numbers_rows(column: Column) -> bool:
     rows = float(weight.sum())
     if rows < LEAST_ROWS:
         return False
+    if _crowded(column.taking(slice(HEAD)), weight[:HEAD]).any():  # most columns show it at once
+        return False
     with np.errstate(over="ignore"):
         span = column.low[-1] - column.high[0] + 1
-        whole = np.floor(column.high) - np.ceil(column.low) + 1
-    most = min(SPARSE * rows, rows * (rows / (2 * REPEATS))) if (whole <= 1).all() else DENSE * rows
-    return bool(span <= most and (weight <= whole * (1 + CLOSE)).all())
+    exact = bool((_whole(column) <= 1).all())
+    most = min(SPARSE * rows, rows * (rows / (2 * REPEATS))) if exact else DENSE * rows
+    return bool(span <= most and not _crowded(column, weight).any())
+
+
+def _whole(column: Column) -> Array:
+    """How many whole numbers each cell of the grid has room for (m,)."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.floor(column.high) - np.ceil(column.low) + 1)
+
+
+def _crowded(column: Column, weight: Array) -> Array:
+    """Which cells of the grid hold more rows (m,) than whole numbers."""
+    return ~np.asarray(weight <= _whole(column) * (1 + CLOSE))
 
 
 def _held(column: Column) -> Column:
     """The cells of the grid that hold something: one may have lost its weight, to another class for example."""
-    return column.taking(column.weight > 0)
+    some = column.weight > 0
+    return column if some.all() else column.taking(some)
 
 
 def _between(column: Column, cuts: Array, spike: Array) -> Array:

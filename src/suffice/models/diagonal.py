@@ -19,7 +19,7 @@ from suffice.models._explained import ExplainedDensity, Terms, keys_of, whole
 from suffice.models._sampled import Samplable
 from suffice.models._sparse import sparse_log_density
 from suffice.models._statistics import Statistics
-from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance, with_limits
+from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.moments import Moments, ratio
 from suffice.models.natural import Quadratic
 from suffice.models.without import diagonal_without
@@ -105,15 +105,8 @@ class _DiagonalGaussian(
         precision, constant = self._scales(theta)
         values = theta.domain.features.read(X)
         if issparse(values):
-            scores = sparse_log_density(values, theta.origin, theta.mean, precision, constant)
-        else:
-            scores = _kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant)
-        zero = np.zeros(precision.shape)
-        return with_limits(
-            np.asarray(scores),
-            values,
-            lambda rows: np.asarray(_kernels.diagonal_log_density(rows, zero, zero, precision, zero)),
-        )
+            return sparse_log_density(values, theta.origin, theta.mean, precision, constant)
+        return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
 
     def _scales(self, theta: Diagonal) -> tuple[Array, Array]:
         """One over the variances (k, d), and the log of the density at the mean; 0 for a feature left out."""

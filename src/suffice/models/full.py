@@ -21,7 +21,7 @@ from suffice.models._products import squared_lengths
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
-from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance, with_limits
+from suffice.models.gaussian import ROUNDING, Free, Gaussian, empty, prior_covariance
 from suffice.models.linear import Linear
 from suffice.models.moments import Moments, diagonal, ratio
 from suffice.models.natural import Quadratic
@@ -94,18 +94,18 @@ def factor(covariance: Array, used: Array, size: Array) -> Factor:
     `size` (d,) is the mean square about the origin of the sums: with the machine's precision, their rounding.
     """
     covariance = 0.5 * (covariance + covariance.T)
-    variance = np.diag(covariance)
+    variance = covariance.diagonal()
     inverse = np.where(used & (variance > 0), 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
-    correlation = covariance * np.outer(inverse, inverse)
-    np.fill_diagonal(correlation, np.where(used & (inverse == 0), 0.0, 1.0))
+    correlation = covariance * (inverse[:, None] * inverse)
+    correlation.flat[:: len(inverse) + 1] = ~used | (inverse != 0)
     rounding = np.maximum(SINGULAR, ROUNDING * size * inverse**2)
     lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
-    weak = np.flatnonzero(np.diag(lower) ** 2 <= rounding) if info == 0 else [info - 1]
+    weak = np.flatnonzero(lower.diagonal() ** 2 <= rounding) if info == 0 else [info - 1]
     if len(weak):
         rank = int((np.linalg.eigvalsh(correlation) > len(used) * rounding.max()).sum()) - int((~used).sum())
         return Factor(covariance, np.zeros_like(covariance), 0.0, int(weak[0]), rank)
     whiten = inverse[:, None] * lapack.dtrtri(lower, lower=1)[0].T
-    log_det = 2.0 * (np.log(np.diag(lower)).sum() - np.log(inverse[inverse > 0]).sum())
+    log_det = 2.0 * (np.log(lower.diagonal()).sum() - np.log(inverse[inverse > 0]).sum())
     return Factor(covariance, whiten, float(log_det), None, int(used.sum()))
 
 
@@ -249,7 +249,7 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
             gap = values - origin
             gap -= mean
             out[:, c] = -0.5 * (theta.log_det[which] + squared_lengths(gap, theta.whiten[which]) + width * LOG_2PI)
-        return with_limits(out, values, lambda rows: -np.square(rows @ theta.whiten).sum(axis=2).T)
+        return out
 
 
 def _root(covariance: Array, whiten: Array) -> Array:

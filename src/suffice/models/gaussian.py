@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-from suffice._domain import Domain, Encoded, Features, Rows
+from suffice._domain import Domain, Encoded, Features
 from suffice._labels import OneHot
 from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.data._queries import Queried
+from suffice.encoders.numbers import stored_of
 from suffice.models._base import DegenerateError, Density, Joint
-from suffice.models._explained import whole
 from suffice.models._queried import Queryable, moments_asked, patterns_asked
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, moments, ratio
@@ -28,7 +27,7 @@ class ConstantColumnWarning(UserWarning):
     """A column takes no part because it does not vary."""
 
 
-FARTHEST = float(np.finfo(float).min) / 64  # a log density that still adds up with others
+NEARER = 1e-50  # by which rows are drawn in, as often as it takes
 ROUNDING = 1e-12  # a spread below this share of the sum of squares about the origin counts as none
 HUGE = 1e290  # of a sum of squares, beyond which products of such sums are no numbers
 FLOOR = 1e-2  # of variances in gradient descent, in units of the whole's, as in rc1
@@ -99,6 +98,17 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
         """What the prior may take from the sums."""
         mean = s.sums.mean() + s.sums.origin
         return Seen(s.domain.classes, s.sums.count, mean, s.sums.scatter(), centre, variance, self.tied)
+
+    def log_relative(self, X: Encoded, theta: N) -> Array:
+        """`log_density`; of rows so far away that no class has one, that of a nearer row in the same direction.
+
+        So they have the class of the limit, in which only the covariances count.
+        """
+        scores = self.log_density(X, theta)
+        lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
+        if len(lost) and (abs(stored_of(X.values[lost])) > 0).any():
+            scores[lost] = self.log_relative(Encoded(X.features, X.values[lost] * NEARER), theta)
+        return scores
 
     @property
     def prior_rows(self) -> float:
@@ -256,20 +266,3 @@ def prior_covariance(prior: GaussianPrior, ndim: int) -> Array:
         return np.zeros((1,) * (ndim + 1))
     at = np.asarray(prior.covariance)
     return at if at.ndim == ndim + 1 else np.stack([np.diag(one) for one in at])
-
-
-def with_limits(scores: Array, values: Rows, far: Callable[[Array], Array]) -> Array:
-    """Log densities (n, k) of rows (n, d), with one class left in rows so far away that no number has any of them.
-
-    It is the class that is nearest in the limit: `far` are log densities about zero, without factors, of such rows
-    divided by their greatest entry.
-    """
-    lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
-    if not len(lost):
-        return scores
-    rows = whole(values[lost])
-    distance = far(rows / np.nanmax(np.abs(rows), axis=1, keepdims=True))
-    nearest = distance >= distance.max(axis=1, keepdims=True) * (1 + ROUNDING)  # both are below zero
-    out = scores.copy()
-    out[lost] = np.where(nearest, FARTHEST, -np.inf)
-    return out

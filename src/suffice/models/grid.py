@@ -33,17 +33,6 @@ def number(keys: Array) -> Array:
     return np.where(keys < 0, keys ^ _SIGN, keys).view(np.float64)
 
 
-def coarser(keys: Array) -> int:
-    """By how many bits more sorted, distinct keys must be shifted for at most `CELLS` different ones to be left.
-
-    Neighbours a < b are still different after a shift by s as long as a xor b is at least 2^s.
-    """
-    if len(keys) <= CELLS:
-        return 0
-    gaps = (keys[1:] ^ keys[:-1]).view(np.uint64)
-    return int(np.partition(gaps, -CELLS)[-CELLS]).bit_length()
-
-
 def distinct(ordered_keys: Array) -> Array:
     """Sorted keys, each once."""
     if not len(ordered_keys):
@@ -51,37 +40,24 @@ def distinct(ordered_keys: Array) -> Array:
     return np.asarray(ordered_keys[np.append(True, ordered_keys[1:] != ordered_keys[:-1])])
 
 
-def cells(values: Array) -> tuple[Array, int]:
-    """The grid of numbers (n,), NaN aside: the keys of the non-empty cells, and the least shift at which they are few.
+def cells(values: Array) -> tuple[Array, int, Array]:
+    """The grid of numbers (n,): the keys of the non-empty cells, the least shift at which they are few, and the place
+    of the cell of each number among the keys (n,), -1 for NaN.
 
-    >>> keys, shift = cells(np.random.default_rng(0).normal(size=100_000))
+    >>> keys, shift, codes = cells(np.random.default_rng(0).normal(size=100_000))
     >>> len(keys), shift
     (2687, 45)
     """
-    some = values[:: -(-len(values) // SAMPLE)] if len(values) > SAMPLE else values
-    keys, shift = coarsened(distinct(np.sort(ordered(some[~np.isnan(some)]))), 0)
-    if len(some) == len(values):
-        return keys, shift
-    keys, shift = _grid_kernels.few_cells(_bits(values), shift, CELLS)
-    return keys, int(shift)
-
-
-def codes(values: Array, keys: Array, shift: int) -> Array:
-    """The place of the cell of each of some numbers (n,) among sorted keys, no more than `CELLS`; -1 for none and NaN.
-
-    >>> codes(np.array([2.0, np.nan, -1.0, 7.0]), ordered(np.array([-1.0, 2.0])), 0)
-    array([ 1, -1,  0, -1], dtype=int32)
-    """
-    return np.asarray(_grid_kernels.cell_codes(_bits(values), keys, shift))
-
-
-def _bits(values: Array) -> Array:
-    return np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    some = values[:: max(1, len(values) // SAMPLE)]
+    _, shift = coarsened(distinct(np.sort(ordered(some[~np.isnan(some)]))), 0)
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    keys, shift, codes = _grid_kernels.few_cells(bits, shift, CELLS)
+    return keys, int(shift), codes
 
 
 def coarsened(keys: Array, shift: int) -> tuple[Array, int]:
     """Sorted, distinct keys at the least shift from this one on at which they are few enough."""
-    more = coarser(keys)
+    more = int(_grid_kernels.coarser(keys, CELLS))
     return (distinct(keys >> more), shift + more) if more else (keys, shift)
 
 

@@ -51,7 +51,7 @@ class Column:
         """The weight of each cell (m,), whatever the class."""
         return np.asarray(self.table.sum(axis=0))
 
-    def taking(self, which: Array) -> Column:
+    def taking(self, which: Array | slice) -> Column:
         """Some of the cells."""
         return Column(self.keys[which], self.shift, self.table[:, which])
 
@@ -137,12 +137,12 @@ class Histogram(Sums):
 def histogram(X: Array, W: OneHot | Array) -> Histogram:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
     some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
-    columns, whole = np.ascontiguousarray(X.T, dtype=np.float64), bool(some.all())
-    keys, shift = _unzipped([grid.cells(column if whole else column[some]) for column in columns])
-    codes = np.empty(X.shape, dtype=np.int32)
-    for j, column in enumerate(columns):
-        codes[:, j] = grid.codes(column, keys[j], shift[j])
-    return Histogram(keys, shift, sums_by_code(codes, _starts(keys), W))
+    whole, keys, shift, codes = bool(some.all()), [], [], np.empty(X.shape, dtype=np.int32)
+    for j, column in enumerate(np.ascontiguousarray(X.T, dtype=np.float64)):
+        own, at, codes[:, j] = grid.cells(column if whole else np.where(some, column, np.nan))
+        keys.append(own)
+        shift.append(at)
+    return Histogram(tuple(keys), tuple(shift), sums_by_code(codes, _starts(keys), W))
 
 
 def from_cells(each: Sequence[tuple[Array, int, Array]], k: int) -> Histogram:

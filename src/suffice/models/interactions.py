@@ -48,8 +48,7 @@ class Margins:
         pseudo = tuple(one / np.bincount(pair, one)[pair] for one, pair in zip(sums, pairs, strict=True))
         even = cls(owner, sides, cast(Any, pairs), cast(Any, pseudo), np.ones(features.width))
         base, _ = even.expected(table, by_feature(features.starts, table))
-        each = [table_evidence(table, base, owner, weight) for weight in TABLE_WEIGHTS]
-        return replace(even, weight=TABLE_WEIGHTS[greatest(np.stack(each))])
+        return replace(even, weight=TABLE_WEIGHTS[greatest(table_evidence(table, base, owner, TABLE_WEIGHTS))])
 
     def expected(self, table: Array, total: Array) -> tuple[Array, list[Array]]:
         """p_i p_j of each cell (k, cells), and the counts of the single columns (k, cells of them)."""

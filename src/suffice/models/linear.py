@@ -57,5 +57,6 @@ class Linear:
     def scores(self, X: Array) -> Array:
         """Scores (n, k) of rows (n, d)."""
         if len(self.coef) <= FEW:
-            return np.asarray(_kernels.linear_scores(X, self.origin, np.ascontiguousarray(self.coef), self.intercept))
+            coef = np.ascontiguousarray(self.coef)
+            return np.asarray(_kernels.linear_scores(X, self.origin, coef, self.intercept, 0))
         return np.asarray((X - self.origin) @ self.coef.T + self.intercept)

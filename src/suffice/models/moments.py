@@ -93,6 +93,8 @@ class Moments(Sums):
 
     def regroup(self, group: Array, size: int) -> Self:
         """Classes added up to groups, each about the origin of its heaviest class; some at a time, to save memory."""
+        if np.array_equal(np.sort(group[group >= 0]), np.arange(size)):  # one class each: nothing to add
+            return self.taking(np.argsort(np.where(group >= 0, group, size), kind="stable")[:size])
         origin, d = np.zeros((size, self.first.shape[1])), self.first.shape[1]
         for g in np.unique(group[group >= 0]):
             members = np.flatnonzero(group == g)
@@ -223,22 +225,22 @@ def origins(X: Array, codes: Array, k: int) -> Array:
     A median, so that a far row does not pull it away from the others. A class without rows takes that of all.
     """
     rows, begin = some_of_each(codes, k, SAMPLE)
-    out = np.empty((k, X.shape[1]))
+    middle = np.empty((2, k, X.shape[1]))
     if not np.diff(begin).all():
-        out[:] = _middle(X[:: max(1, X.shape[0] // SAMPLE)])
+        middle[:] = _middle(X[:: max(1, X.shape[0] // SAMPLE)])[:, None]
     for c in np.flatnonzero(np.diff(begin)):
-        out[c] = _middle(X[rows[begin[c] : begin[c + 1]]])
-    return out
+        middle[:, c] = _middle(X[rows[begin[c] : begin[c + 1]]])
+    return on_grid(*middle)
 
 
 def _middle(sample: Array) -> Array:
-    """The median of each column (d,) on a grid as fine as its middle half is wide; 0 where all are missing.
+    """The median of each column, and how fine a grid it needs (2, d): as its middle half is wide; 0 if all are missing.
 
     Where that half is one value, the middle four fifths decide, else all. So a far-away value has no say: about an
     origin as far away the sums of all other rows would lose their digits.
     """
     if not sample.shape[0]:
-        return np.zeros(sample.shape[1])
+        return np.zeros((2, sample.shape[1]))
     if issparse(sample):
         return _middle_of_stored(sample)
     values = np.sort(sample.astype(float), axis=0)  # missing ones last
@@ -251,16 +253,16 @@ def _middle(sample: Array) -> Array:
     with np.errstate(over="ignore"):
         for low, high, parts in zip(ends[::2], ends[1::2], (8, 16, 32), strict=True):
             spread = np.where(spread > 0, spread, (high - low) / parts)
-    return on_grid(middle, spread)
+    return np.stack([middle, spread])
 
 
 def _middle_of_stored(sample: csr_array) -> Array:
     """`_middle` of sparse rows: zero where most rows have no entry, so that few columns are made dense."""
-    out = np.zeros(sample.shape[1])
+    out = np.zeros((2, sample.shape[1]))
     entries = np.bincount(sample.indices, minlength=sample.shape[1])
     columns = np.flatnonzero(2 * entries > sample.shape[0])
     if len(columns):
-        out[columns] = _middle(sample[:, columns].toarray())
+        out[:, columns] = _middle(sample[:, columns].toarray())
     return out
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh, lapack
+from scipy.linalg import lapack, solve_triangular
 from scipy.special import expit, ndtr
 
 from suffice._domain import Domain
@@ -88,7 +89,7 @@ class Pencil:
     g = z / (t1 a + t2 b) and z = V'(m2 - m1); it cuts at w'm1 + t1 w'S1w = w'm2 - t2 w'S2w, where it touches an
     ellipsoid of each class. The distances to it are D1 = t1 sqrt(w'S1w) and D2 = t2 sqrt(w'S2w). With t = (s, 1 - s)
     and 0 < s < 1 it lies between the means; one negative weight puts it beyond a mean. Once the factorisation is done,
-    of O(d^3), everything is O(d).
+    of O(d^3), when it is first asked for, everything is O(d); a plane of given s needs none of it (`solved`).
 
     References
     ----------
@@ -101,11 +102,9 @@ class Pencil:
     class_log_prob: Array  # (2,)
     origin: Array  # (d,)
     mean: Array  # (2, d) about the origin
-    covariance: Array  # (2, d, d) with the ridge
-    basis: Array  # (d, d) V
-    a: Array  # (d,)
-    b: Array  # (d,)
-    z: Array  # (d,)
+    scale: Array  # (d,) that features are multiplied by, so that units do not matter; 0 for one that has no part
+    scaled: Array  # (2, d, d) covariances in these units, with the ridge
+    root: Array  # (d, d) L, lower, with LL' the sum of both
 
     @classmethod
     def of(cls, s: Statistics[Moments], used: Array, ridge: float) -> Pencil:
@@ -116,23 +115,64 @@ class Pencil:
         origin = s.sums.origin[np.argmax(s.mass)]
         covariance = ratio(s.sums.scatter(), s.sums.count[:, :, None])
         mean = s.sums.mean() + (s.sums.origin - origin)
-        gap = mean[1] - mean[0]
-        size = diagonal(covariance).sum(axis=0) + gap**2
-        unit = np.sqrt(np.where(used & (size > 0), size, 1.0))
-        inverse = np.where(used & (size > 0), 1.0 / unit, 0.0)
-        scaled = covariance * np.outer(inverse, inverse)  # so that units do not matter
-        at = np.arange(len(inverse))
-        scaled[:, at, at] += np.where(inverse > 0, ridge, 1.0)
-        a, basis = _diagonalised(scaled[0], scaled[0] + scaled[1], s)
-        basis = inverse[:, None] * basis
-        z = basis.T @ gap
-        if np.sqrt(z @ z) < ALIKE:
+        size = diagonal(covariance).sum(axis=0) + (mean[1] - mean[0]) ** 2
+        scale = np.divide(1.0, np.sqrt(size), out=np.zeros(len(size)), where=used & (size > 0))
+        covariance *= np.outer(scale, scale)
+        at = np.arange(len(scale))
+        covariance[:, at, at] += np.where(scale > 0, ridge, 1.0)
+        root = _rooted(covariance[0] + covariance[1], s)
+        found = cls(s.domain, np.log(s.mass / s.mass.sum()), origin, mean, scale, covariance, root)
+        apart = found._before(found.scale * found.gap)
+        if np.sqrt(apart @ apart) < ALIKE:
             raise AlikeError(
                 f"{s.label(0)} and {s.label(1)} have the same mean, so that no plane tells them apart. "
                 "Use QuadraticDiscriminantAnalysis, or features in which the means differ"
             )
-        regular = scaled * np.outer(unit, unit)
-        return cls(s.domain, np.log(s.mass / s.mass.sum()), origin, mean, regular, basis, a, 1.0 - a, z)
+        return found
+
+    @property
+    def gap(self) -> Array:
+        """m2 - m1 (d,)."""
+        return np.asarray(self.mean[1] - self.mean[0])
+
+    @cached_property
+    def _unit(self) -> Array:
+        return np.divide(1.0, self.scale, out=np.ones(len(self.scale)), where=self.scale > 0)
+
+    @property
+    def covariance(self) -> Array:
+        """S1 and S2 (2, d, d), with the ridge."""
+        return np.asarray(self.scaled * np.outer(self._unit, self._unit))
+
+    @cached_property
+    def _apart(self) -> Eigenvectors:
+        """L^-1 S1 L'^-1 made diagonal: V = L'^-1 times its eigenvectors."""
+        inner, _ = lapack.dsygst(self.scaled[0].T, self.root, lower=1)
+        return Eigenvectors.of(inner)
+
+    @cached_property
+    def a(self) -> Array:
+        """The diagonal of V'S1V (d,), within (0, 1)."""
+        return np.clip(self._apart.values, LEAST, 1.0 - LEAST)
+
+    @cached_property
+    def b(self) -> Array:
+        """That of V'S2V."""
+        return np.asarray(1.0 - self.a)
+
+    @cached_property
+    def z(self) -> Array:
+        """V'(m2 - m1) (d,)."""
+        return self._apart.along(self._before(self.scale * self.gap))
+
+    def _before(self, x: Array) -> Array:
+        """L^-1 x."""
+        return np.asarray(solve_triangular(self.root, x, lower=True, check_finite=False))
+
+    def _turned(self, g: Array) -> Array:
+        """V g."""
+        x = self._apart.back(g)
+        return np.asarray(self.scale * solve_triangular(self.root, x, lower=True, trans=1, check_finite=False))
 
     def directions(self, t1: Array, t2: Array) -> Array:
         """g for weights (m,), in the coordinates of the pencil (m, d)."""
@@ -178,6 +218,15 @@ class Pencil:
         """The plane that touches an ellipsoid of each class, for s in [0, 1]."""
         return self.plane(float(expit(logit)), float(expit(-logit)), tangent=exists)
 
+    def solved(self, logit: float) -> Plane:
+        """`tangent` of an s that is given, by solving [s S1 + (1 - s) S2] w = m2 - m1: nothing is taken apart."""
+        t1, t2 = float(expit(logit)), float(expit(-logit))
+        one, two = self.scaled
+        _, x, _ = lapack.dposv((t1 * one + t2 * two).T, self.scale * self.gap, lower=1, overwrite_a=1)
+        v = self.scaled @ x @ x
+        v = np.clip(v, LEAST * v.sum(), None)  # as in `a`
+        return self._plane(self.scale * x, v, (t1, t2), None, True)
+
     def plane(self, t1: float, t2: float, cut: float | None = None, tangent: bool = True) -> Plane:
         """The plane of weights t, moved to where w'(x - m1) is `cut` if that is given.
 
@@ -185,16 +234,19 @@ class Pencil:
         discriminant analysis if the covariances are equal.
         """
         g = self.directions(np.asarray(t1), np.asarray(t2))
-        v = np.array([g**2 @ self.a, g**2 @ self.b])
-        gap, w = g @ self.z, self.basis @ g
-        cut = t1 * v[0] if cut is None else cut
+        return self._plane(self._turned(g), np.array([g**2 @ self.a, g**2 @ self.b]), (t1, t2), cut, tangent)
+
+    def _plane(self, w: Array, v: Array, t: tuple[float, float], cut: float | None, tangent: bool) -> Plane:
+        """The plane of a direction w (d,) with variances v (2,) along it."""
+        gap = w @ self.gap
+        cut = t[0] * v[0] if cut is None else cut
         slope = gap / (np.exp(self.class_log_prob) @ v)
         way = np.array([cut, cut - gap])
         side = int(v[1] > v[0])  # the class that varies more along w: the other one may not vary at all
-        point = self.mean[side] + way[side] / v[side] * (self.covariance[side] @ w)
+        point = self.mean[side] + way[side] / v[side] * self._unit * (self.scaled[side] @ (self._unit * w))
         reach, intercept = way * SIDES / np.sqrt(v), float(-slope * (w @ self.mean[0] + cut))
         return Plane(
-            self.domain, self.class_log_prob, self.origin, slope * w, intercept, _share(t1, t2), point, reach, tangent
+            self.domain, self.class_log_prob, self.origin, slope * w, intercept, _share(*t), point, reach, tangent
         )
 
     def constant(self) -> Plane:
@@ -219,14 +271,52 @@ def _share(t1: float, t2: float) -> float:
     return t1 / (t1 + t2) if t1 + t2 else np.inf
 
 
-def _diagonalised(one: Array, both: Array, s: Statistics[Moments]) -> tuple[Array, Array]:
-    """The eigenvalues a (d,), within (0, 1), and vectors V of one V = both V diag(a), with V' both V = 1."""
-    lower, info = lapack.dpotrf(both, lower=1)
+def _rooted(both: Array, s: Statistics[Moments]) -> Array:
+    """The lower Cholesky factor of the sum of both covariances."""
+    lower, info = lapack.dpotrf(both.T, lower=1, overwrite_a=1)
     weak = np.flatnonzero(np.diag(lower) ** 2 <= SINGULAR) if info == 0 else np.array([info - 1])
     if len(weak):
         raise DegenerateError(
             f"{s.label(0)} and {s.label(1)} have singular covariances ({s.domain.name(int(weak[0]))} adds nothing to "
             "the columns before it). Use ridge > 0, or leave columns out"
         )
-    a, basis = eigh(one, both, driver="gvd", overwrite_b=True, check_finite=False)
-    return np.clip(a, LEAST, 1.0 - LEAST), basis
+    return np.asarray(lower)
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenvectors:
+    """The eigenvectors QU of a symmetric matrix as two factors, which are not multiplied: for a few products with them.
+
+    Q makes the matrix tridiagonal, by reflections, and U makes that one diagonal.
+    """
+
+    values: Array  # (d,) eigenvalues, in rising order
+    reflections: Array  # (d - 1, d - 1), those of LAPACK's sytrd
+    scales: Array  # (d - 1,)
+    vectors: Array  # (d, d) U
+
+    @classmethod
+    def of(cls, lower: Array) -> Eigenvectors:
+        """Of a matrix (d, d) whose lower half is given."""
+        if len(lower) == 1:
+            return cls(lower[0], np.zeros((0, 0)), np.zeros(0), np.ones((1, 1)))
+        work, _ = lapack.dsytrd_lwork(len(lower), lower=1)
+        found, diagonal, beside, scales, _ = lapack.dsytrd(lower, lower=1, lwork=int(work))
+        values, vectors, info = lapack.dstevd(diagonal, beside, compute_v=1)
+        if info:
+            raise DegenerateError("the eigenvalues of one covariance beside another were not found")
+        return cls(values, np.asfortranarray(found[1:, :-1]), scales, vectors)
+
+    def along(self, x: Array) -> Array:
+        """U'Q'x (d,)."""
+        return np.asarray(self.vectors.T @ self._reflected(x, "T"))
+
+    def back(self, g: Array) -> Array:
+        """QUg (d,)."""
+        return self._reflected(self.vectors @ g, "N")
+
+    def _reflected(self, x: Array, which: str) -> Array:
+        if len(x) == 1:
+            return x
+        turned, _, _ = lapack.dormqr("L", which, self.reflections, self.scales, x[1:, None], lwork=64)
+        return np.append(x[0], turned)

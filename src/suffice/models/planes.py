@@ -21,7 +21,7 @@ from suffice.models._queried import Queryable, patterns_asked
 from suffice.models._statistics import Statistics
 from suffice.models.full import FullGaussian
 from suffice.models.gaussian import check_range, left_out, spread_of
-from suffice.models.moments import Moments, diagonal, ratio
+from suffice.models.moments import Moments, ratio
 from suffice.models.patterns import by_pattern, columns_of, complete, groups, guessed, some_of
 from suffice.models.pencil import AlikeError, Pencil, Plane, Source, constant
 from suffice.models.rules import Rule, fisher
@@ -96,14 +96,14 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
             return Attempt(none, valid, str(error))
 
     def _regular(self, s: Statistics[Moments]) -> Array:
-        total = s.sums.total()
-        covariance = ratio(s.sums.scatter(), s.sums.count[:, :, None])
-        size = ratio(diagonal(total.scatter()), total.count)[0]
+        total = s.sums.diagonals().total()
+        scaled = ratio(s.sums.scatter(), s.sums.count[:, :, None])
+        size = ratio(total.scatter(), total.count)[0]
         inverse = np.where(self._used(s), ratio(1.0, np.sqrt(np.maximum(size, 0.0))), 0.0)
-        scaled = covariance * np.outer(inverse, inverse)
+        scaled *= np.outer(inverse, inverse)
         at = np.arange(len(inverse))
         scaled[:, at, at] += np.where(inverse > 0, self.ridge, 1.0)
-        return np.array([lapack.dpotrf(one, lower=1)[1] == 0 for one in scaled])
+        return np.array([lapack.dpotrf(one.T, lower=1, clean=0, overwrite_a=1)[1] == 0 for one in scaled])
 
     def pencil(self, s: Statistics[Moments]) -> Pencil:
         """The two classes taken apart: all planes between them follow from it."""

@@ -49,6 +49,10 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnD
         each = self.present(theta.domain.features)
         return reduce(np.add, (model.log_density(block(X, name), theta.parts[name]) for name, model in each))
 
+    def log_relative(self, X: Encoded, theta: Factors) -> Array:
+        each = self.present(theta.domain.features)
+        return reduce(np.add, (model.log_relative(block(X, name), theta.parts[name]) for name, model in each))
+
     def log_volume(self, X: Encoded) -> Array:
         """The sum over blocks."""
         each = self.present(cast(Domain, self.domain).features)

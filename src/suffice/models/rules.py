@@ -24,12 +24,12 @@ Criterion = Callable[[Array, Array, Array, Array], Array]
 
 def fisher(pencil: Pencil) -> Plane:
     """s = 1/2."""
-    return pencil.tangent(0.0)
+    return pencil.solved(0.0)
 
 
 def scatter(pencil: Pencil) -> Plane:
     """s = P1."""
-    return pencil.tangent(float(pencil.class_log_prob[0] - pencil.class_log_prob[1]))
+    return pencil.solved(float(pencil.class_log_prob[0] - pencil.class_log_prob[1]))
 
 
 def minimax(pencil: Pencil) -> Plane:

@@ -13,6 +13,7 @@ from suffice._notice import Notice
 from suffice._vector import Array
 from suffice.data._queries import Queried
 from suffice.models._base import Attempt, Curved, Joint, Model
+from suffice.models._design import Design
 from suffice.models._drawn import Drawn, Nomogram
 from suffice.models._explained import Explained, Terms, keys_of
 from suffice.models._queried import Queryable
@@ -128,9 +129,7 @@ class Softmax(
         """
         return Slopes(np.zeros_like(eta.intercept), (2.0 if len(eta.coef) == 2 else 1.0) * eta.coef)
 
-    def design(self, X: Encoded) -> Array:
+    def design(self, X: Encoded) -> Design:
         """Standardised features with a leading column of ones (n, d + 1)."""
         centre, spread = self.gaussian.standard()
-        values = X.features.read(X)
-        Z = (values - centre) * ratio(1.0, spread)
-        return np.column_stack([np.ones(len(values)), Z])
+        return Design(X.features.read(X), centre, ratio(1.0, spread))

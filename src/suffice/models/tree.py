@@ -129,5 +129,5 @@ def _weights(counts: Array, share: Array, parent: Array, column: Array) -> Array
     """The A of greatest evidence for each column (d,), from the counts (k, m) of a level's cells."""
     if not len(parent):
         return np.ones(int(column.max(initial=-1)) + 1)
-    each = [np.bincount(column, table_evidence(counts, share, parent, weight)) for weight in TABLE_WEIGHTS]
+    each = [np.bincount(column, one) for one in table_evidence(counts, share, parent, TABLE_WEIGHTS)]
     return np.asarray(TABLE_WEIGHTS[greatest(np.stack(each))])

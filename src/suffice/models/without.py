@@ -64,16 +64,9 @@ def table_terms_without(codes: Array, starts: Array, own: Own, counts: Array, to
 
     A table of which nothing is left has all its cells alike; a cell of which nothing is left has `log_zero`.
     """
-    if not counts.shape[1]:  # no column has a value
-        return np.zeros(codes.shape)
-    there = codes >= 0
-    cell = np.where(there, codes + starts[:-1], 0)
-    of = own.codes[:, None]
-    above, below = rest(counts[of, cell], own.weight), rest(total[own.codes], own.weight)
-    sizes = np.diff(starts)
-    p = np.where(below > 0, ratio(above, below), 1.0 / np.maximum(sizes, 1))
-    log_p = np.log(p, out=np.full(p.shape, log_zero), where=p > 0)
-    return np.asarray(np.where(there, log_p, 0.0))
+    classes, weight = own.codes, own.weight[:, 0]
+    terms = _kernels_without.table_terms_without(codes, starts, classes, weight, counts, total, log_zero)
+    return np.asarray(terms)
 
 
 def columns_without(terms: Callable[[Own], Array], whole: Array, Y: OneHot | Array) -> Array:

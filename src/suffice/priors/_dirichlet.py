@@ -121,7 +121,7 @@ class Dirichlet(BaseEstimator):
             return np.asarray((self.cell(sizes) * sizes)[owner] * base)
         if not len(owner):
             return base
-        each = np.stack([table_evidence(np.maximum(table, 0.0), base, owner, weight) for weight in TABLE_WEIGHTS])
+        each = table_evidence(np.maximum(table, 0.0), base, owner, TABLE_WEIGHTS)
         return np.asarray(TABLE_WEIGHTS[greatest(each)][owner] * base)
 
 

@@ -6,19 +6,24 @@ grid of powers of two, so that sums which differ by rounding only, as merged one
 
 from __future__ import annotations
 
+from math import lgamma
+
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 TABLE_WEIGHTS = 2.0 ** np.arange(9)  # 1, 2, ..., 256 rows; of equal ones the lightest, so that single rows teach
 COV_WEIGHTS = 2.0 ** np.arange(8, -6, -1)  # 256, ..., 1/32 rows a feature; of equal ones the heaviest
 MEAN_WEIGHTS = 2.0 ** np.arange(-10, 7)  # 1/1024, ..., 64 rows; of equal ones the lightest
 CORRELATIONS = np.array([0.0, 0.25, 0.5, 0.75, 0.95])
+FEW = 16  # rows, whose factors are multiplied one by one
+SMALL = 1e-100  # a product below this, or above its inverse, is put away as its logarithm
 TIE = 1e-9  # share of the evidence by which two are equal
 
 
-def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Array:
+def table_evidence(table: Array, base: Array, owner: Array, weight: float | Array) -> Array:
     """log p(table) of each column, all classes together, under Dirichlet priors of total weight A about base b.
 
         sum_c [lgamma(A) - lgamma(A + n_c)] + sum_cv [lgamma(n_cv + A b_v) - lgamma(A b_v)]
@@ -31,8 +36,8 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
         b, which sums to 1 over the cells of a column; it may differ by class.
     owner : array of shape (cells,)
         The column of each cell.
-    weight : float
-        A.
+    weight : float, or array of shape (m,)
+        A; for several of them there is a row of the result for each.
 
     Examples
     --------
@@ -40,11 +45,41 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float) -> Ar
     >>> np.exp(both).round(3)  # a uniform share p of one cell: the integral of p (1 - p)
     array([0.167])
     """
-    c, v = np.nonzero(table)  # a cell without rows adds nothing
-    n, a = table[c, v], weight * np.broadcast_to(base, table.shape)[c, v]
-    cells = np.bincount(owner[v], gammaln(n + a) - gammaln(a), minlength=owner[-1] + 1 if len(owner) else 0)
+    A, d = np.atleast_1d(np.asarray(weight, dtype=float)), owner[-1] + 1 if len(owner) else 0
+    cells = log_rising(table, np.broadcast_to(base, table.shape), owner, A, d)
     rows = np.stack([np.bincount(owner, of_class) for of_class in table])  # (k, d)
-    return np.asarray(cells + (gammaln(weight) - gammaln(weight + rows)).sum(axis=0))
+    each = cells + (gammaln(A)[:, None, None] - gammaln(A[:, None, None] + rows)).sum(axis=1)
+    return np.asarray(each if np.ndim(weight) else each[0])
+
+
+@compiled
+def log_rising(counts: Array, base: Array, owner: Array, weights: Array, columns: int) -> Array:
+    """lgamma(n + A b) - lgamma(A b), added up over the classes and the cells of each column: (weights, columns).
+
+    For a small whole number n that is log a (a + 1) ... (a + n - 1), a = A b, and products of several cells have one
+    logarithm.
+    """
+    out, product = np.zeros((columns, len(weights))), np.ones((columns, len(weights)))
+    for c in range(counts.shape[0]):
+        for v in range(counts.shape[1]):
+            n, b, j = counts[c, v], base[c, v], owner[v]
+            if n == 0.0:
+                continue
+            if not (0.0 < n <= FEW and n == np.floor(n)):
+                for w in range(len(weights)):
+                    out[j, w] += lgamma(n + weights[w] * b) - lgamma(weights[w] * b)
+                continue
+            for i in range(int(n)):
+                for w in range(len(weights)):
+                    product[j, w] *= weights[w] * b + i
+            fine = True
+            for w in range(len(weights)):
+                fine &= SMALL < product[j, w] < 1.0 / SMALL
+            if not fine:
+                for w in range(len(weights)):
+                    out[j, w] += np.log(product[j, w])
+                    product[j, w] = 1.0
+    return (out + np.log(product)).T
 
 
 def wishart_evidence(nu: Array, rows: Array, log_prior: Array, log_posterior: Array, d: int) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from suffice._threads import few_threads
 from suffice._vector import Array
 from suffice.priors._evidence import (
     CORRELATIONS,
@@ -86,7 +87,8 @@ def strongest(
         t, m1, m2 = (float(grid[0]) for grid in grids)
         return m1, m2, t
     pairs = list(itertools.product(grids[0], grids[1]))
-    each = np.concatenate([evidence(seen, mean, covariance(t), m1, grids[2]) for t, m1 in pairs])
+    with few_threads(used):
+        each = np.concatenate([evidence(seen, mean, covariance(t), m1, grids[2]) for t, m1 in pairs])
     at, which = divmod(int(greatest(each)), len(grids[2]))
     return float(pairs[at][1]), float(grids[2][which]), float(pairs[at][0])
 

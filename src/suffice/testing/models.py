@@ -295,7 +295,10 @@ def scores_are_linear(case: Case) -> None:
     one, two = (m.log_joint(case.all, m.from_natural(factor * eta)) for factor in (1.0, 2.0))
     case.trial.same(log_posterior(2.0 * one), log_posterior(two), "scores are linear in natural parameters", 1e-8)
     case.trial.same(m.penalised(2.0 * eta), 2.0 * m.penalised(eta), "penalised is linear in eta")
-    case.trial.holds(len(m.design(case.all)) == len(case.y), "design(X) has a row for every row")
+    D = m.design(case.all)
+    case.trial.holds(len(D) == len(case.y), "design(X) has a row for every row")
+    slopes = np.column_stack([eta.intercept, eta.coef])
+    case.trial.same(log_posterior(D.scores(slopes)), log_posterior(one), "scores are products of design(X)", 1e-8)
 
 
 def tables_can_be_added_to(case: Case) -> None:

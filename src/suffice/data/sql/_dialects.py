@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,9 @@ class Dialect:
     days: Callable[[exp.Expression], exp.Expression]  # a date or a moment in days since 1970
     greatest: str
     infinity: exp.Expression
+    digests: Callable[[Sequence[exp.Expression]], list[exp.Expression]]  # sums over rows that tell columns apart
     lists: bool = False  # whether values are picked from lists, which is many times as fast as by cases
+    cased: bool = False  # whether names that differ in case alone are two
     guarded: bool = False  # whether exp of very small numbers has to be avoided
     fence: int | None = None  # the LIMIT that keeps steps apart, so that each is computed once; None: they are anyway
 
@@ -71,7 +73,14 @@ class Dialect:
         raise ValueError(f"{show(value)} has no form in SQL: labels and categories are text, numbers, dates or truth")
 
 
-def _not_a_number(x: exp.Expression) -> exp.Expression:
+def _no_nan_duckdb(x: exp.Expression) -> exp.Expression:
+    """By ISFINITE: ISNAN and comparisons are answered by the ranges of Parquet files, which leave NaN out."""
+    number = as_double(x)
+    kinds = (call(which, number.copy()) for which in ("ISFINITE", "ISINF"))
+    return exp.Case(ifs=[exp.If(this=one, true=number.copy()) for one in kinds])
+
+
+def _no_nan_postgres(x: exp.Expression) -> exp.Expression:
     return exp.Nullif(this=as_double(x), expression=as_double(exp.Literal.string("NaN")))
 
 
@@ -100,10 +109,44 @@ def _infinite() -> exp.Expression:
     return as_double(exp.Literal.string("Infinity"))
 
 
+def _hashes_duckdb(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
+    return [exp.Sum(this=call("HASH", *columns))]
+
+
+def _hashes_postgres(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
+    text = exp.Cast(this=call("ROW", *columns), to=exp.DataType.build("text"))
+    return [exp.Sum(this=call("HASHTEXTEXTENDED", text, exp.Literal.number(0)))]
+
+
+def _totals_sqlite(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
+    """There is no hash: entries, the least, the greatest, and totals of numbers, of lengths and of first letters."""
+    found: list[exp.Expression] = []
+    for one in columns:
+        found += [exp.Count(this=one.copy()), exp.Min(this=one.copy()), exp.Max(this=one.copy())]
+        found += [call("TOTAL", x) for x in (one.copy(), call("LENGTH", one.copy()), call("UNICODE", one.copy()))]
+    return found
+
+
 DIALECTS = {
-    "duckdb": Dialect("duckdb", literal, _not_a_number, _days_duckdb, "GREATEST", _infinite(), lists=True),
-    "sqlite": Dialect("sqlite", literal, as_double, _days_sqlite, "MAX", exp.Literal.number("9e999"), fence=-1),
-    "postgres": Dialect("postgres", _exact, _not_a_number, _days_postgres, "GREATEST", _infinite(), False, True, 0),
+    "duckdb": Dialect(
+        "duckdb", literal, _no_nan_duckdb, _days_duckdb, "GREATEST", _infinite(), _hashes_duckdb, lists=True
+    ),
+    "sqlite": Dialect(
+        "sqlite", literal, as_double, _days_sqlite, "MAX", exp.Literal.number("9e999"), _totals_sqlite, fence=-1
+    ),
+    "postgres": Dialect(
+        "postgres",
+        _exact,
+        _no_nan_postgres,
+        _days_postgres,
+        "GREATEST",
+        _infinite(),
+        _hashes_postgres,
+        False,
+        True,
+        True,
+        0,
+    ),
 }
 
 
@@ -113,6 +156,20 @@ def dialect_of(name: Any) -> Dialect:
     if found is None:
         raise ValueError(f"dialect must be one of {sorted(DIALECTS)}, got {name!r}")
     return found
+
+
+def check_names(names: Sequence[str], dialect: Dialect) -> None:
+    """ValueError for columns that the database takes for the same one."""
+    known: dict[bytes, str] = {}
+    for one in () if dialect.cased else names:
+        other = known.setdefault(
+            one.encode(errors="surrogatepass").lower(), one
+        )  # case is that of the Latin letters without marks
+        if other != one:
+            raise ValueError(
+                f"the columns {other!r} and {one!r} differ in case alone, which {dialect.name} does not tell apart: "
+                "rename one of them, or give columns= with what the table calls them"
+            )
 
 
 def dated(values: Array) -> bool:

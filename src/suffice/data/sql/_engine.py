@@ -11,11 +11,11 @@ from sqlglot import exp as sq
 from suffice._arithmetic import Arithmetic
 from suffice._vector import Array
 from suffice.data._base import Data, R
-from suffice.data._layout import DataError, Layout, names_of
+from suffice.data._layout import Layout, check_apart, names_of
 from suffice.data._queries import queried
 from suffice.data.sql._rows import SQLRows
 from suffice.data.sql._source import Source
-from suffice.data.sql._writing import NoColumnError, table_of
+from suffice.data.sql._writing import table_of
 
 
 class SQL(Data):
@@ -28,7 +28,8 @@ class SQL(Data):
     Parameters
     ----------
     connection : connection, relation of DuckDB, or path
-        A DB-API connection to DuckDB, SQLite or PostgreSQL; a relation of DuckDB; or the path of a DuckDB database.
+        A DB-API connection to DuckDB, SQLite or PostgreSQL; a relation of DuckDB; or the path of a database of DuckDB
+        or SQLite.
     table : str or (schema, name), default=None
         The table or view; a relation is one itself.
     target : str, default=None
@@ -41,6 +42,8 @@ class SQL(Data):
         Columns that say which row is which: they come back with the predictions.
     dialect : {"duckdb", "sqlite", "postgres"}, default=None
         By default that of the connection's driver.
+    verbose : int, default=0
+        1 shows the queries of each pass.
 
     Examples
     --------
@@ -64,8 +67,9 @@ class SQL(Data):
         columns: Sequence[str] | None = None,
         keys: str | Sequence[str] = (),
         dialect: str | None = None,
+        verbose: int = 0,
     ) -> None:
-        self.source = Source.of(connection, table, dialect, Layout.of(target, weight, columns, keys))
+        self.source = Source.of(connection, table, dialect, Layout.of(target, weight, columns, keys), verbose)
 
     @property
     def asked(self) -> list[str]:
@@ -73,10 +77,23 @@ class SQL(Data):
         return self.source.asked
 
     def sum(self, f: Callable[[Any], R]) -> R:
-        return cast(R, queried(f, SQLRows.of(self.source)))
+        with self.source.shown():
+            return cast(R, queried(f, SQLRows.of(self.source)))
 
     def count(self) -> int:
         return self.source.count()
+
+    def unlabelled(self) -> Data:
+        """Refused: what is summed of rows without labels is what a model says of each."""
+        raise TypeError(
+            "what a model says of rows cannot be summed in a database: take rows, or its answers, into memory"
+        )
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The table, the number of rows, and a digest of what they hold: by hashes or, in SQLite, by totals."""
+        rows, values = self.source.digest()
+        about = {"table": self.source.called, "dialect": self.source.dialect.name, "layout": repr(self.source.layout)}
+        return {**about, "rows": rows, "values": values}
 
     def transform(self, f: Callable[[Any], Any]) -> Query:
         """The query that answers, which is asked when its answers are fetched."""
@@ -104,13 +121,9 @@ class Query:
         source, layout = self._source, self._source.layout
         rows = SQLRows(source, np.empty(0), tuple(source.columns()))
         say = rows.writer()
-        try:
+        with source.named():
             found = dict(zip(self._answers, said(say, rows.columns), strict=True))
-        except NoColumnError as error:
-            raise DataError(f"{source.called}: {error}") from error
-        clash = sorted(set(layout.keys) & found.keys())
-        if clash:
-            raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
+        check_apart(layout.keys, found)
         return say.query(source.from_table, {**{key: say.raw(key) for key in layout.keys}, **found})
 
     @property
@@ -120,7 +133,8 @@ class Query:
 
     def fetch(self) -> list[tuple[Any, ...]]:
         """Keys and answers, row by row."""
-        return self._source.fetch(self.sql)[1]
+        with self._source.shown():
+            return self._source.fetch(self.sql)[1]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """The answers (n,) or (n, k), without the keys."""
@@ -132,7 +146,7 @@ class Query:
         """A table of the database with keys and answers; it must not be there yet."""
         made = sq.Create(this=table_of(table), kind="TABLE", expression=self._select.copy())
         self._source.execute(self._source.sql(made))
-        return SQL(self._source.connection, table, dialect=self._source.dialect.name)
+        return SQL(self._source.connection, table, dialect=self._source.dialect.name, verbose=self._source.verbose)
 
     def __repr__(self) -> str:
         return self.sql

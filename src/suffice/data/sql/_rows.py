@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sqlglot import exp as sq
@@ -20,10 +21,9 @@ from suffice.data._queries import Power, Queried
 from suffice.data.sql import _sums
 from suffice.data.sql._schema import NUMERIC, TEXT
 from suffice.data.sql._source import Source
-from suffice.data.sql._writing import Said, Writer, column, name, united
+from suffice.data.sql._sums import CLASS, WEIGHT
+from suffice.data.sql._writing import Said, Writer, column, name, repeated
 
-CLASS, WEIGHT = "class", "weight"
-WEIGHED = "suffice weighed"  # no name that a table is likely to have
 CONVERTED: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("sqlite", "boolean"): bool,
     ("sqlite", "dates"): datetime.datetime.fromisoformat,
@@ -101,9 +101,10 @@ class SQLRows(Queried):
 
     def writer(self) -> Writer:
         """What writes formulas of the columns, by name."""
-        every = dict.fromkeys(self.source.kinds)
-        holding = {key: kind or "" for key, kind in self.source.kinds.items()} | dict(self.kept or {})
-        return Writer(self.source.dialect, {**{key: key for key in every}, **dict(enumerate(self.columns))}, holding)
+        names: dict[Any, str] = {key: key for key in self.source.kinds}
+        names.update(enumerate(self.columns))
+        holding = ChainMap(dict(self.kept or {}), cast(Any, self.source.kinds))
+        return Writer(self.source.dialect, names, holding, self.source.casts)
 
     def relation(self, entries: Callable[[Writer], Mapping[str, Said]]) -> Any:
         """SELECT class, weight and entries of every row that counts; of each class in turn if weights are others."""
@@ -115,14 +116,8 @@ class SQLRows(Queried):
         besides = {f"L{i}": one for i, one in enumerate(others)}
         own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(say)}
         rows = self._counting(say.query(self.source.from_table, own))
-        names = [one.alias for one in rows.expressions[2 + len(W) :]]
-        return united([self._of_class(c, names) for c in range(len(W))], WEIGHED, rows)
-
-    def _of_class(self, c: int, names: Sequence[str]) -> Any:
-        first = [sq.Alias(this=sq.Literal.number(c), alias=name(CLASS))]
-        first.append(sq.Alias(this=column(f"W{c}"), alias=name(WEIGHT)))
-        rest = [sq.Alias(this=column(one), alias=name(one)) for one in names]
-        return sq.Select(expressions=[*first, *rest]).from_(sq.Table(this=name(WEIGHED)))
+        same = {one.alias: [one.alias] * len(W) for one in rows.expressions[2 + len(W) :]}
+        return repeated(rows, CLASS, range(len(W)), {WEIGHT: [f"W{c}" for c in range(len(W))], **same})
 
     def _labels(self, say: Writer) -> tuple[Said, Said]:
         """The class of each row, -1 for none of these, and its weight."""
@@ -154,6 +149,9 @@ class SQLRows(Queried):
 
     def totals(self) -> Array:
         return _sums.noted(self)["totals"]
+
+    def agreeing(self, said: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
+        return _sums.agreeing(self, said, classes)
 
     def middles(self) -> tuple[Array, Array]:
         return _sums.middles(self)

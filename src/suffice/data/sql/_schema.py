@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp as sq
@@ -39,6 +40,9 @@ _POSTGRES = {
 }
 
 
+CASTS = {"UUID": "text", "TIMESTAMPTZ_NS": "timestamptz"}  # types that come back, or are counted, as others
+
+
 def duckdb_kind(described: str) -> str | None:
     """What a column of a type of DuckDB holds; None for lists, structures and bytes."""
     if any(mark in described for mark in ("[", "STRUCT", "MAP", "BLOB", "UNION", "JSON")):
@@ -52,20 +56,43 @@ def postgres_kind(code: int) -> str | None:
     return _POSTGRES.get(code, TEXT)
 
 
-def sqlite_kinds(run: Run, table: Any, declared: dict[str, str], names: Sequence[str]) -> dict[str, str]:
-    """What the values of columns are, which in SQLite is not the column's to say; truth and dates are, as declared."""
-    found: dict[str, str] = {}
-    for name in names:
+@dataclass(frozen=True)
+class SQLiteKinds(Mapping[str, str | None]):
+    """What the values of columns are, which in SQLite is not the column's to say; truth and dates are, as declared.
+
+    The values of a column are looked at when it is asked for: what is in others does not matter.
+    """
+
+    run: Run
+    table: Any
+    called: str
+    declared: dict[str, str]  # of every column, in capitals
+    found: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self.found:
+            self.found[name] = self._kind(name, self.declared[name])
+        return self.found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.declared
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.declared)
+
+    def __len__(self) -> int:
+        return len(self.declared)
+
+    def _kind(self, name: str, declared: str) -> str:
         kind = call("TYPEOF", column(name))
         there = sq.Not(this=sq.Is(this=column(name), expression=sq.Null()))
-        rows = run(sq.Select(expressions=[kind]).from_(table.copy()).where(there).distinct())
+        rows = self.run(sq.Select(expressions=[kind]).from_(self.table.copy()).where(there).distinct())
         kinds = {row[0] for row in rows}
         if kinds > {"text"} or "blob" in kinds:
-            raise DataError(f"column {name!r} holds {' and '.join(sorted(kinds))} values: convert it to one type")
-        if "BOOL" in declared.get(name, ""):
-            found[name] = TRUTH
-        elif any(word in declared.get(name, "") for word in ("DATE", "TIMESTAMP")):
-            found[name] = DATES
-        else:
-            found[name] = TEXT if kinds == {"text"} else WHOLE if kinds == {"integer"} else NUMBERS
-    return found
+            held = " and ".join(sorted(kinds))
+            raise DataError(f"{self.called}: column {name!r} holds {held} values: convert it to one type")
+        if "BOOL" in declared:
+            return TRUTH
+        if "DATE" in declared or "TIMESTAMP" in declared:
+            return DATES
+        return TEXT if kinds == {"text"} else WHOLE if kinds == {"integer"} else NUMBERS

@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice._domain import Features
 from suffice._labels import show_all
-from suffice.data.sql._dialects import dialect_of
+from suffice.data.sql._dialects import check_names, dialect_of
 from suffice.data.sql._writing import Said, Writer, table_of
 
 KEY = "key"
@@ -36,7 +36,9 @@ class Scoring:
         keys = (keys,) if isinstance(keys, str) else tuple(keys)
         features = Features(features.width, features.names)  # in the order of the table, whatever blocks they are in
         names = dict(zip(features.keys, _names(features, columns), strict=True))
-        say = Writer(dialect_of(dialect), {**names, **{(KEY, one): one for one in keys}}, holding)
+        spoken = dialect_of(dialect)
+        check_names(list(names.values()), spoken)
+        say = Writer(spoken, {**names, **{(KEY, one): one for one in keys}}, holding)
         return cls(table, keys, say)
 
     def query(self, answers: Mapping[str, Said]) -> str:

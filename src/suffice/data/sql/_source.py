@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from sqlglot import exp as sq
 
 from suffice._extras import optional
+from suffice._hash import digest
+from suffice._progress import reading
 from suffice.data._layout import DataError, Layout
 from suffice.data.sql._dialects import Dialect, dialect_of
-from suffice.data.sql._schema import duckdb_kind, postgres_kind, sqlite_kinds
-from suffice.data.sql._writing import table_of
+from suffice.data.sql._schema import CASTS, SQLiteKinds, duckdb_kind, postgres_kind
+from suffice.data.sql._writing import NoColumnError, table_of
 
 MODULES = {
     "duckdb": "duckdb",
@@ -26,7 +31,12 @@ MODULES = {
     "pg8000": "postgres",
 }
 T = TypeVar("T")
+WIDE = 900  # sums that come back in a row, at most
+ASK = "name one, as in suffice.data.SQL(connection, 'table', target='label'), and hand that over"
+SQLITE = b"SQLite format 3\0"  # how such files begin
 RELATION = "suffice rows"  # what queries call a relation, which has no name of its own
+OF_RELATIONS = RLock()
+LOCKS: WeakKeyDictionary[Any, AbstractContextManager[Any]] = WeakKeyDictionary()  # by connection
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +49,34 @@ class Source:
     table : str or (schema, name)
     dialect : Dialect
     layout : Layout
+    verbose : int, default=0
+        1 shows how many queries were answered.
     """
 
     connection: Any
     table: str | tuple[str, ...]
     dialect: Dialect
     layout: Layout
+    verbose: int = 0
     asked: list[str] = field(default_factory=list)  # all queries so far
+    _watching: list[Callable[[int], None]] = field(default_factory=list)  # who counts the queries
     _known: dict[Any, Any] = field(default_factory=dict)
 
+    @cached_property
+    def _lock(self) -> AbstractContextManager[Any]:
+        """Held while a query is asked and its rows are fetched: DuckDB answers one at a time on a connection."""
+        if self.table == RELATION:  # which does not tell its connection
+            return OF_RELATIONS
+        if self.dialect.name != "duckdb":  # where every query has a cursor of its own
+            return nullcontext()
+        with OF_RELATIONS:
+            return LOCKS.setdefault(self.connection, RLock())
+
     @classmethod
-    def of(cls, given: Any, table: Any, dialect: str | None, layout: Layout) -> Source:
-        """From what people hand over: a connection, a relation of DuckDB, or the path of a database of DuckDB."""
+    def of(cls, given: Any, table: Any, dialect: str | None, layout: Layout, verbose: int = 0) -> Source:
+        """From what people hand over: a connection, a relation of DuckDB, or the path of a database."""
         if isinstance(given, str | Path):
-            if not Path(given).is_file():
-                raise DataError(f"there is no database {str(given)!r}")
-            given = optional("duckdb", "sql").connect(str(given), read_only=True)
+            given = _opened(Path(given))
         module = type(given).__module__.partition(".")[0]
         spoken = dialect or MODULES.get(module)
         if spoken is None:
@@ -62,8 +84,8 @@ class Source:
         relation = hasattr(given, "query") and hasattr(given, "fetchall") and not hasattr(given, "cursor")
         if relation == (table is not None):
             said = "a relation of DuckDB is a table already: leave table= out"
-            raise TypeError(said if relation else "give table= with the name of a table of the database")
-        return cls(given, RELATION if relation else table, dialect_of(spoken), layout)
+            raise TypeError(said if relation else f"a {type(given).__name__} is no table: {ASK}")
+        return cls(given, RELATION if relation else table, dialect_of(spoken), layout, verbose)
 
     def once(self, what: Any, make: Callable[[], T]) -> T:
         """What does not change as long as the table does not, asked for once."""
@@ -87,32 +109,68 @@ class Source:
         """A query as text."""
         return str(query.sql(self.dialect.name, copy=False))
 
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Count the queries that are asked within, if that is wanted."""
+        with reading(self.called, None, self.verbose, "queries") as seen:
+            self._watching.append(seen)
+            try:
+                yield
+            finally:
+                self._watching.pop()
+
     def run(self, query: Any) -> list[tuple[Any, ...]]:
         """The rows that a query comes back with; DataError, with the table's name, if it cannot be answered."""
         return self.fetch(self.sql(query))[1]
 
-    def fetch(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of the columns, and the rows, that a query in text comes back with."""
-        with self._answering():
-            cursor = self._execute(text)
-            return [one[0] for one in cursor.description], [tuple(row) for row in cursor.fetchall()]
+    def fetch(self, text: str) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """What the driver tells of the columns, names first, and the rows, that a query in text comes back with."""
+        with self._answering(), self._lock:
+            try:
+                return self._fetched(text)
+            except Exception as error:
+                if not self._was_read(error):
+                    raise
+                return self._fetched(text)
+
+    def _fetched(self, text: str) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        cursor = self._execute(text)
+        return list(cursor.description), [tuple(row) for row in cursor.fetchall()]
+
+    def _was_read(self, error: Exception) -> bool:
+        """Whether DuckDB refused for the sake of a result whose rows were all read: it knows after one more read."""
+        return type(error).__name__ == "ResourceInUseException" and self.connection.fetchone() is None
 
     def execute(self, text: str) -> None:
         """A statement that comes back with nothing."""
-        with self._answering():
+        with self._answering(), self._lock:
             self._execute(text)
             if hasattr(self.connection, "commit"):
                 self.connection.commit()
 
     def _execute(self, text: str) -> Any:
         self.asked.append(text)
+        cursor = self._cursor(text)
+        for seen in self._watching[-1:]:
+            seen(1)
+        return cursor
+
+    def _cursor(self, text: str) -> Any:
         if self.table == RELATION:
             return self.connection.query(RELATION, text)
-        if hasattr(self.connection, "execute"):  # in DuckDB a cursor would not see what the connection alone knows
-            return self.connection.execute(text)
+        if self.dialect.name == "duckdb":  # of which a cursor would not see what the connection alone knows
+            return self.connection.query(text)  # has rows of its own, where execute takes those of whoever asked last
         cursor = self.connection.cursor()
         cursor.execute(text)
         return cursor
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """A column that a formula speaks of, and that is not there, as a DataError with the table's name."""
+        try:
+            yield
+        except NoColumnError as error:
+            raise DataError(f"{self.called}: {error}") from error
 
     @contextmanager
     def _answering(self) -> Any:
@@ -126,16 +184,26 @@ class Source:
     @cached_property
     def kinds(self) -> Mapping[str, str | None]:
         """What every column holds, in words, by name; None for what is no single value."""
+        if self.dialect.name == "postgres":
+            return {one: postgres_kind(kind) for one, kind in self._described}
+        if self.dialect.name == "duckdb":
+            return {one: duckdb_kind(kind) for one, kind in self._described}
+        declared = self._declared()
+        every = {one: declared.get(one, "") for one, _ in self._described}
+        return SQLiteKinds(self.run, self.from_table, self.called, every)
+
+    @cached_property
+    def _described(self) -> list[tuple[str, Any]]:
+        """The columns and their types, as the database tells them."""
         select = self.sql(sq.Select(expressions=[sq.Star()]).from_(self.from_table).limit(0))
-        with self._answering():
-            described = self._execute(select).description
-            names = [one[0] for one in described]
-            if self.dialect.name == "postgres":
-                return {one[0]: postgres_kind(one[1]) for one in described}
-            if self.dialect.name == "duckdb":
-                return {row[0]: duckdb_kind(str(row[1])) for row in self.fetch(f"DESCRIBE {select}")[1]}
-            declared = self._declared()
-            return dict(sqlite_kinds(self.run, self.from_table, declared, names))
+        duckdb = self.dialect.name == "duckdb"
+        rows = self.fetch(f"DESCRIBE {select}")[1] if duckdb else self.fetch(select)[0]
+        return [(row[0], row[1]) for row in rows]
+
+    @cached_property
+    def casts(self) -> Mapping[str, str]:
+        """The types that some columns are read as."""
+        return {one: CASTS[kind] for one, kind in self._described if kind in CASTS}
 
     def _declared(self) -> dict[str, str]:
         name = self.table if isinstance(self.table, str) else self.table[-1]
@@ -146,6 +214,15 @@ class Source:
         """The number of rows."""
         return int(self.run(sq.Select(expressions=[sq.Count(this=sq.Star())]).from_(self.from_table))[0][0])
 
+    def digest(self) -> tuple[int, str]:
+        """The number of rows, and a digest of what the columns hold that are needed for learning."""
+        self.columns()
+        needed = [sq.column(one, quoted=True) for one in self.layout.needed(list(self.kinds), labels=True)]
+        rows, found = self.count(), []
+        for some in chunks(needed, WIDE // 6) if self.dialect.name == "sqlite" else [needed]:
+            found += self.run(sq.Select(expressions=self.dialect.digests(some)).from_(self.from_table))
+        return rows, f"{digest([[str(value) for value in row] for row in found]):016x}"
+
     def columns(self) -> list[str]:
         """The names of the features."""
         names = list(self.kinds)
@@ -154,6 +231,16 @@ class Source:
             return self.layout.features(names)
         except ValueError as error:
             raise DataError(f"{self.called}: {error}") from error
+
+
+def _opened(path: Path) -> Any:
+    """A connection to the database in a file, of SQLite or of DuckDB, which is not written to."""
+    if not path.is_file():
+        raise DataError(f"there is no database {str(path)!r}")
+    with path.open("rb") as file:
+        if file.read(len(SQLITE)) == SQLITE:
+            return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    return optional("duckdb", "sql").connect(str(path), read_only=True)
 
 
 def chunks(each: Sequence[Any], size: int) -> list[Sequence[Any]]:

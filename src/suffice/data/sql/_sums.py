@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from sqlglot import exp as sq
 
-from suffice._labels import OneHot, show_all
+from suffice._labels import OneHot, positions, show_all
 from suffice._reading import Reading
 from suffice._vector import Array
-from suffice.data._layout import DataError
+from suffice.data._layout import DataError, no_labels, without_label, wrong_weights
 from suffice.data._queries import Power
 from suffice.data.sql import _grid
-from suffice.data.sql._source import Source, chunks
-from suffice.data.sql._writing import Said, Writer, case, column, integer, name, united
+from suffice.data.sql._schema import TIMES
+from suffice.data.sql._source import WIDE, Source, chunks
+from suffice.data.sql._writing import Said, Writer, case, column, integer, name, repeated, typed
 
 LOSSES = 4  # that formulas of other weights give: mass, log loss, soft error and error
-WIDE = 900  # sums that come back in a row, at most
 LARGEST = float(np.finfo(float).max)
 CLASS, WEIGHT = "class", "weight"
-CODED = "suffice coded"  # no name that a table is likely to have
+PART = "part"
 
 
 def total(x: Any) -> Any:
@@ -43,6 +44,8 @@ def array_of(values: Sequence[Any]) -> Array:
     if values and all(hasattr(v, "isoformat") for v in values):
         return np.array([np.datetime64(v.replace(tzinfo=None) if hasattr(v, "tzinfo") else v, "us") for v in values])
     kinds = {type(v) for v in values}
+    if kinds == {int} and min(values) >= 0 and 2**63 <= max(values) < 2**64:
+        return np.array(values, dtype=np.uint64)  # where NumPy would round some
     if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
         return np.array(values)
     if str in kinds and len(kinds) == 1:
@@ -57,9 +60,14 @@ def classes(source: Source) -> Array:
     """The classes (k,) that labels are; DataError where one is missing, or a weight is none."""
     layout = source.layout
     if layout.target is None:
-        raise DataError(f"{source.called} has no labels to learn from: give target= with the name of a column")
+        raise DataError(no_labels("target= with the name of a column", source.called))
     source.columns()
-    label = column(layout.target)
+    label, kinds = (
+        typed(column(layout.target), source.casts.get(layout.target)),
+        [source.kinds[one] for one in layout.beside],
+    )
+    if kinds[0] in (TIMES, None):
+        raise DataError(f"{source.called}: column {layout.target!r} holds no labels: these are text, numbers or dates")
     select = sq.Select(expressions=[label.copy(), sq.Count(this=sq.Star())]).from_(source.from_table)
     if layout.weight is not None:
         _check_weights(source, layout.weight)
@@ -68,10 +76,10 @@ def classes(source: Source) -> Array:
     gone = sum(int(count) for value, count in rows if value is None or value != value)
     if gone:
         every = sum(int(count) for _, count in rows)
-        which = "all rows" if gone == every else f"{gone} of {every} rows"
-        said = f"{which} have no label in column {layout.target!r}: leave such rows out, or fill them in"
-        raise DataError(f"{source.called}: {said}")
-    return OneHot.of(array_of([value for value, _ in rows])).classes if rows else np.empty(0)
+        raise DataError(f"{source.called}: {without_label(gone, every, layout.target)}")
+    if not rows:
+        raise DataError(f"{source.called} has no rows of a weight above zero")
+    return OneHot.of(array_of([value for value, _ in rows])).classes
 
 
 def _check_weights(source: Source, weight: str) -> None:
@@ -82,8 +90,7 @@ def _check_weights(source: Source, weight: str) -> None:
     )
     rows = source.run(sq.Select(expressions=[sq.Count(this=sq.Star())]).from_(own).where(wrong))
     if rows[0][0]:
-        said = f"the weights in column {weight!r} must be finite numbers of at least 0"
-        raise DataError(f"{source.called}: {said}")
+        raise DataError(f"{source.called}: {wrong_weights(weight)}")
 
 
 def _outside(x: Any, low: float, high: float, source: Source) -> Any:
@@ -169,6 +176,29 @@ def noted(rows: Any) -> dict[str, Array]:
     return found
 
 
+def agreeing(rows: Any, said: Callable[[Writer], Said], classes: Array) -> tuple[float, float]:
+    """The weight of all rows, and of those whose class is the one of these that a formula gives the number of."""
+    at = positions(classes, rows.classes)
+
+    def entries(say: Writer) -> dict[str, Said]:
+        (taken,) = say.keep([said(say)])
+        return {"taken": taken, "x": say.pick(taken, at)}
+
+    with rows.source.named():
+        relation = rows.relation(entries).subquery("answered")
+    gone = sq.Is(this=column("taken"), expression=sq.Null())
+    same = sq.EQ(this=column("x"), expression=column(CLASS))
+    right = case([(gone.copy(), integer(0)), (same, column(WEIGHT))], integer(0))
+    sums = [total(column(WEIGHT)), total(right), total(case([(gone, integer(1))], integer(0)))]
+    ((mass, hits, lost),) = rows.source.run(sq.Select(expressions=sums).from_(relation))
+    if lost:
+        raise DataError(
+            f"{rows.source.called}: {int(lost)} rows have missing values, for which this model has no formula in SQL: "
+            "impute them, or take the rows into memory"
+        )
+    return float(mass), float(hits)
+
+
 def numbers(rows: Any) -> Callable[[Writer], dict[str, Said]]:
     """The entries of all columns as numbers."""
     return lambda say: {f"x{j}": say.read(one) for j, one in enumerate(rows.columns)}
@@ -251,34 +281,36 @@ def patterns(rows: Any, origin: Array, limit: int) -> dict[tuple[int, ...], Powe
     return out
 
 
-def counted(rows: Any, one: str) -> tuple[Array, Array]:
-    """The values of a column (v,), and their weights by class (k, v)."""
-    relation = rows.relation(lambda say: {"x": say.raw(one)}).subquery("held")
+def _weights_of(rows: Any, entry: Callable[[Writer], Said]) -> tuple[list[Any], Array]:
+    """The values of a formula, one for each class that has it (v,), and their weights by class (k, v)."""
+    relation = rows.relation(lambda say: {"x": entry(say)}).subquery("held")
     group = [column("x"), column(CLASS)]
     there = sq.Not(this=sq.Is(this=column("x"), expression=sq.Null()))
     select = sq.Select(expressions=[*group, total(column(WEIGHT))]).from_(relation).where(there)
     got = rows.source.run(select.group_by(*(g.copy() for g in group)))
     got = [row for row in got if row[0] == row[0]]  # NaN is missing
-    values = array_of(rows.as_learned(one, [row[0] for row in got]))
     table = np.zeros((len(rows.classes), len(got)))
     table[[int(row[1]) for row in got], np.arange(len(got))] = [float(row[2]) for row in got]
-    return values, table
+    return [row[0] for row in got], table
+
+
+def counted(rows: Any, one: str) -> tuple[Array, Array]:
+    """The values of a column (v,), and their weights by class (k, v)."""
+    values, table = _weights_of(rows, lambda say: say.entry(one))
+    return array_of(rows.as_learned(one, values)), table
 
 
 def gridded(rows: Any, most: int) -> list[tuple[Array, int, Array]]:
     """Of each column, a number of each cell of the grid, its shift, and weights by class."""
-    shifts = _grid.shifts(rows, most)
     found = []
-    for one, shift in zip(rows.columns, shifts, strict=True):
-        relation = rows.relation(lambda say, c=one, s=shift: {"x": _grid.truncated(say, say.read(c), s)})
-        group = [column("x"), column(CLASS)]
-        there = sq.Not(this=sq.Is(this=column("x"), expression=sq.Null()))
-        select = sq.Select(expressions=[*group, total(column(WEIGHT))]).from_(relation.subquery("cells")).where(there)
-        got = rows.source.run(select.group_by(*(g.copy() for g in group)))
-        table = np.zeros((len(rows.classes), len(got)))
-        table[[int(row[1]) for row in got], np.arange(len(got))] = [float(row[2]) for row in got]
-        found.append((np.array([float(row[0]) for row in got]), shift, table))
+    for one, shift in zip(rows.columns, _grid.shifts(rows, most), strict=True):
+        values, table = _weights_of(rows, partial(_cell, one, shift))
+        found.append((np.array([float(value) for value in values]), shift, table))
     return found
+
+
+def _cell(one: str, shift: int, say: Writer) -> Said:
+    return _grid.truncated(say, say.read(one), shift)
 
 
 def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
@@ -290,13 +322,11 @@ def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
         }
 
     found = [np.zeros((len(rows.classes), reading.size)) for reading in readings]
-    parts = [_by_cell(j, column(f"x{j}"), column(WEIGHT)) for j in range(len(readings))]
-    if not rows.noted:
-        parts += [_by_cell(-1 - i, integer(0), column(one)) for i, one in enumerate([WEIGHT, *_losses(rows)])]
-        besides = np.zeros((len(rows.classes), 1 + len(_losses(rows))))
-    for j, cell, c, weight in rows.source.run(united(parts, CODED, rows.relation(entries))) if parts else ():
-        if j < 0:
-            besides[int(c), -1 - int(j)] = float(weight)
+    d, others = len(readings), [] if rows.noted else [WEIGHT, *_losses(rows)]
+    besides = np.zeros((len(rows.classes), len(others)))
+    for j, cell, c, weight in rows.source.run(_by_cell(rows.relation(entries), d, others)) if d or others else ():
+        if j >= d:
+            besides[int(c), int(j) - d] = float(weight)
         elif cell >= 0:
             found[int(j)][int(c), int(cell)] += float(weight)
     if not rows.noted:
@@ -304,9 +334,15 @@ def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
     return found
 
 
-def _by_cell(j: int, cell: Any, weight: Any) -> Any:
-    """SELECT a number, the cell, the class and the total weight, for each cell and class."""
-    own = [("part", integer(j)), ("cell", cell), (CLASS, column(CLASS)), ("total", total(weight))]
-    select = sq.Select(expressions=[sq.Alias(this=one, alias=name(called)) for called, one in own])
-    keys = [column(CLASS)] if isinstance(cell, sq.Literal) else [cell.copy(), column(CLASS)]
-    return select.from_(sq.Table(this=name(CODED))).group_by(*keys)
+def _by_cell(relation: Any, d: int, others: Sequence[str]) -> Any:
+    """SELECT a number, the cell, the class and the total weight, for each cell of d columns and class.
+
+    After them come the totals of other columns, in a cell 0 each.
+    """
+    every = d + len(others)
+    cells = [*(f"x{j}" for j in range(d)), *([None] * len(others))]
+    own: dict[str, list[Any]] = {"cell": cells, CLASS: [CLASS] * every, "own": [*([WEIGHT] * d), *others]}
+    group = [column(one) for one in (PART, "cell", CLASS)]
+    select = sq.Select(expressions=[*group, total(column("own"))])
+    entries = repeated(relation, PART, range(every), own).subquery("coded", copy=False)
+    return select.from_(entries, copy=False).group_by(*(one.copy() for one in group))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from suffice._reading import Intervals, Reading
 from suffice._vector import Array
 from suffice.data.sql._dialects import LEAST_EXP, Dialect, dated, in_days
 
+MOST = 100  # arguments that every database takes
+PART, PARTS = "suffice part", "suffice parts"  # no names that a table is likely to have
 FEW = 4  # values that are found as fast one by one as in a list
 WORDS = {"numbers", "whole numbers"}  # what columns hold of which NaN is missing too
 
@@ -43,6 +46,11 @@ def column(text: str) -> sq.Expression:
     return sq.Column(this=name(text))
 
 
+def typed(x: sq.Expression, kind: str | None) -> sq.Expression:
+    """x as a type, or as it is."""
+    return x if kind is None else sq.Cast(this=x, to=sq.DataType.build(kind))
+
+
 def table_of(table: str | Sequence[str]) -> sq.Table:
     """A table by its name, or by those of its schema and itself."""
     parts = [table] if isinstance(table, str) else list(table)
@@ -56,14 +64,36 @@ def case(pairs: Sequence[tuple[sq.Expression, sq.Expression]], default: sq.Expre
     return sq.Case(ifs=[sq.If(this=when, true=then) for when, then in pairs], default=default)
 
 
-def united(parts: Sequence[sq.Expression], called: str, rows: sq.Expression) -> sq.Expression:
-    """All parts one after the other, WITH the rows that they select from under a name, computed once."""
-    union = parts[0]
-    for one in parts[1:]:
-        union = sq.Union(this=union, expression=one, distinct=False)
-    cte = sq.CTE(this=rows, alias=sq.TableAlias(this=name(called)), materialized=True)
-    union.set("with_", sq.With(expressions=[cte]))
-    return union
+def repeated(rows: sq.Select, part: str, parts: Sequence[int], each: Mapping[str, Sequence[str | None]]) -> sq.Select:
+    """All rows once for every part: SELECT its number, and of each output the column that the part has; 0 for None.
+
+    Rows stand in the query once: SQLite keeps a copy of a query for every place that speaks of it.
+    """
+    listed = sq.Values(expressions=[sq.Tuple(expressions=[integer(one)]) for one in parts])
+    own = [
+        sq.Alias(this=halves(column(PART), of, parts[0], _or_zero), alias=name(called)) for called, of in each.items()
+    ]
+    found = sq.Select(expressions=[sq.Alias(this=column(PART), alias=name(part)), *own]).from_(
+        rows.subquery("rows", copy=False), copy=False
+    )
+    found = found.join(sq.Table(this=name(PARTS)), join_type="cross", copy=False)
+    alias = sq.TableAlias(this=name(PARTS), columns=[name(PART)])
+    return found.with_(alias, as_=listed, copy=False)
+
+
+def _or_zero(called: str | None) -> sq.Expression:
+    return integer(0) if called is None else column(called)
+
+
+def halves(
+    cell: sq.Expression, values: Sequence[Any], first: int, write: Callable[[Any], sq.Expression]
+) -> sq.Expression:
+    """The value of each cell from the first on, found by halves."""
+    if len(set(values)) == 1:
+        return write(values[0])
+    half = len(values) // 2
+    low, high = halves(cell, values[:half], first, write), halves(cell, values[half:], first + half, write)
+    return case([(sq.LT(this=cell.copy(), expression=integer(first + half)), low)], high)
 
 
 def integer(value: int) -> sq.Expression:
@@ -87,10 +117,18 @@ class Writer(Arithmetic[Said]):
         What the table calls the columns that formulas speak of.
     holding : mapping of key: str
         What these hold, in words; dates are read in days.
+    casts : mapping of str: str, default={}
+        The types that some columns, by name, are read as.
     """
 
-    def __init__(self, dialect: Dialect, names: Mapping[Any, str], holding: Mapping[Any, str]) -> None:
-        self.dialect, self.names, self.holding = dialect, names, holding
+    def __init__(
+        self,
+        dialect: Dialect,
+        names: Mapping[Any, str],
+        holding: Mapping[Any, str | None],
+        casts: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.dialect, self.names, self.holding, self.casts = dialect, names, holding, casts
         self.steps: list[dict[str, sq.Expression]] = [{}]
         self._known: dict[Any, Said] = {}
 
@@ -100,6 +138,10 @@ class Writer(Arithmetic[Said]):
         """The entries of a column as they are."""
         return self._once(("raw", key), lambda: Said(self._column(key), 0))
 
+    def entry(self, key: Any) -> Said:
+        """The entries of a column as values that are counted."""
+        return self._once(("value", key), lambda: Said(self._value(key), 0))
+
     def read(self, column: Any) -> Said:
         return self._once(("number", column), lambda: Said(self._as_number(column), 0))
 
@@ -108,14 +150,16 @@ class Writer(Arithmetic[Said]):
             raise NoColumnError(f"there is no column {show(key)}; the columns are {show_all(self.names)}")
         return column(self.names[key])
 
-    def _as_number(self, key: Any) -> sq.Expression:
-        holds = self.holding.get(key)
-        if holds in ("durations", "times of day", "times"):
+    def _value(self, key: Any) -> sq.Expression:
+        if self.holding.get(key) in ("durations", "times of day", "times"):
             raise TypeError(
                 f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
                 "make it a number of days or hours first"
             )
-        own = self._column(key)
+        return typed(self._column(key), self.casts.get(self.names[key]))
+
+    def _as_number(self, key: Any) -> sq.Expression:
+        holds, own = self.holding.get(key), self._value(key)
         if holds == "boolean":  # which PostgreSQL takes for a whole number only
             own = sq.Cast(this=own, to=sq.DataType.build("int"))
         return (self.dialect.days if holds == "dates" else self.dialect.double)(own)
@@ -140,7 +184,7 @@ class Writer(Arithmetic[Said]):
     def _choice(self, values: Array, cells: Sequence[int], key: Any) -> Said:
         dates, kinds = dated(values), {type(value) for value in values.tolist()}
         if dates:
-            own: sq.Expression = self.dialect.days(self._column(key))
+            own: sq.Expression = self.dialect.days(self._value(key))
         elif kinds <= {str}:
             own = sq.Cast(this=self._column(key), to=sq.DataType.build("text"))
         else:
@@ -163,15 +207,7 @@ class Writer(Arithmetic[Said]):
             listed = sq.Array(expressions=[self.dialect.number(value) for value in every])
             at = sq.Add(this=sql_of(cell), expression=integer(2))
             return Said(sq.Anonymous(this="LIST_EXTRACT", expressions=[listed, at]), cell.step)
-        return Said(self._pick(sql_of(cell), every, -1), cell.step)
-
-    def _pick(self, cell: sq.Expression, values: Sequence[float], first: int) -> sq.Expression:
-        """The value of each cell from the first on, found by halves."""
-        if len(set(values)) == 1:
-            return self.dialect.number(values[0])
-        half = len(values) // 2
-        low, high = self._pick(cell, values[:half], first), self._pick(cell, values[half:], first + half)
-        return case([(sq.LT(this=cell.copy(), expression=integer(first + half)), low)], high)
+        return Said(halves(sql_of(cell), every, -1, self.dialect.number), cell.step)
 
     def gap(self, column: Any, there: float, gone: float) -> Said:
         holds = self.holding.get(column)
@@ -226,6 +262,8 @@ class Writer(Arithmetic[Said]):
         step = max(one.step for one in known)
         if len(known) == 1:
             return Said(sql_of(known[0]), step)
+        if len(known) > MOST:
+            return self.greatest([self.greatest(known[at : at + MOST]) for at in range(0, len(known), MOST)])
         return Said(sq.Anonymous(this=self.dialect.greatest, expressions=[sql_of(one) for one in known]), step)
 
     def choose(self, scores: Sequence[Said], labels: Array) -> Said:
@@ -260,11 +298,14 @@ class Writer(Arithmetic[Said]):
         for own in reversed(self.steps[:last]):
             passed = needed[-1] - own.keys()
             needed.append(passed | _names(own[called] for called in needed[-1] & own.keys()))
-        source = table
-        for at, (own, out) in enumerate(zip(self.steps[:last], reversed(needed[:-1]), strict=True)):
+        selects: list[sq.Select] = []
+        for own, out in zip(self.steps[:last], reversed(needed[:-1]), strict=True):
             each = {called: own[called] if called in own else column(called) for called in sorted(out, key=_number)}
-            source = self._select(each, source, fenced=at > 0).subquery("step", copy=False)
-        return self._select(final, source, fenced=False)
+            selects.append(self._select(each, _step(len(selects), table), fenced=bool(selects)))
+        found = self._select(final, _step(last, table), fenced=False)
+        for at, one in enumerate(selects):  # one after the other: databases read few queries within queries
+            found = found.with_(_step(at + 1, table).this, as_=one, copy=False)
+        return found
 
     def _select(self, each: Mapping[str, sq.Expression], source: sq.Expression, fenced: bool) -> sq.Select:
         aliased = [sq.Alias(this=one, alias=name(called)) for called, one in each.items()]
@@ -283,6 +324,11 @@ def sql_of(one: Said) -> sq.Expression:
     if one.sql is None:
         raise ValueError("minus infinity is no number that can be written in SQL")
     return one.sql.copy() if one.sql.parent is not None else one.sql
+
+
+def _step(at: int, table: sq.Expression) -> sq.Expression:
+    """What a step selects from: the table, or the step before it."""
+    return sq.Table(this=name(f"suffice step {at}")) if at else table
 
 
 def _names(each: Any) -> set[str]:

@@ -1,0 +1,125 @@
+"""Ours and a peer's timed in turn, A B A B ..., so that whatever else the machine does falls on both.
+
+A figure is the median of the ratios of such pairs, with the least and the greatest: above 1 is faster than the peer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+FEWEST = 3  # pairs, however long they take
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is timed: a call of ours, that of a peer, and the ratio that is aimed for."""
+
+    data: str
+    what: str
+    peer: str
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
+    target: float
+    unit: str = "s"
+
+    @property
+    def name(self) -> str:
+        """What tells this case from all others."""
+        return f"{self.what}, {self.data}"
+
+    def took(self, call: Callable[[], Any], clock: Callable[[], float]) -> float:
+        """The seconds of a call."""
+        start = clock()
+        call()
+        return clock() - start
+
+
+@dataclass(frozen=True)
+class Told(Case):
+    """A case whose calls say themselves what they took, in its unit: memory, or the time of another process."""
+
+    def took(self, call: Callable[[], Any], clock: Callable[[], float]) -> float:  # noqa: ARG002 - theirs is another
+        """What the call says."""
+        return float(call())
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Median of both, the median of their ratios, and its least and greatest."""
+
+    data: str
+    what: str
+    peer: str
+    ours: float
+    theirs: float
+    ratio: float
+    least: float
+    most: float
+    target: float
+    unit: str = "s"
+    pairs: int = 0
+
+    @property
+    def name(self) -> str:
+        """That of its case."""
+        return f"{self.what}, {self.data}"
+
+
+def measure(case: Case, repeat: int, clock: Callable[[], float], patience: float = float("inf")) -> Figure:
+    """Both in turn, so many times, after a first call of ours that may compile.
+
+    After `patience` seconds no further pair is begun, if there are a few.
+    """
+    started = perf_counter()
+    case.ours()
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < repeat and (len(pairs) < FEWEST or perf_counter() - started < patience):
+        pairs.append((case.took(case.ours, clock), case.took(case.theirs, clock)))
+    return figure(case, np.array(pairs))
+
+
+def figure(case: Case, pairs: Any) -> Figure:
+    """The figure of a case from pairs of ours and the peer's (m, 2)."""
+    ours, theirs = np.median(pairs, axis=0).tolist()
+    ratio = pairs[:, 1] / pairs[:, 0]
+    spread = float(np.median(ratio)), float(ratio.min()), float(ratio.max())
+    return Figure(case.data, case.what, case.peer, ours, theirs, *spread, case.target, case.unit, len(pairs))
+
+
+def pair(data: str, ours: Any, theirs: Any, X: Any, y: Any, targets: dict[str, float]) -> Iterator[Case]:
+    """Fitting, and what is predicted."""
+    ours.fit(X, y)
+    theirs.fit(X, y)
+    name = type(ours).__name__
+    peer = " after ".join(type(step).__name__ for _, step in reversed(getattr(theirs, "steps", [("", theirs)])))
+    for what, target in targets.items():
+        rows = (X, y) if what == "fit" else (X,)
+        mine, other = (partial(getattr(model, what), *rows) for model in (ours, theirs))
+        yield Case(data, f"{name} {what}", peer, mine, other, target)
+
+
+def many(action: Callable[[], Any], times: int) -> Callable[[], None]:
+    """So many calls of a short one."""
+
+    def all_of_them() -> None:
+        for _ in range(times):
+            action()
+
+    return all_of_them
+
+
+def shown(figures: list[Figure], title: str) -> Table:
+    """A table to read; a ratio below its target is marked."""
+    table = Table("data", "what", "peer", "ours", "peer's", "ratio", "from - to", "target", title=title)
+    for f in figures:
+        ratio = f"{f.ratio:.2f}" + " !" * (f.ratio < f.target)
+        spread, both = f"{f.least:.2f} - {f.most:.2f}", (f"{f.ours:.3g} {f.unit}", f"{f.theirs:.3g} {f.unit}")
+        table.add_row(f.data, f.what, f.peer, *both, ratio, spread, f"{f.target:.2f}")
+    return table
