@@ -109,8 +109,9 @@ def draw_shapes(shapes: Shapes, terms: int | Sequence[Any], width: float, ax: Ax
         line = optional("matplotlib.lines", "plot").Line2D
         labels = [literal(_short(show(shapes.classes[c]), 30)) for c in drawn]
         handles = [line([], [], **style(c)) for c in range(len(labels))]
-        place: dict[str, Any] = {"loc": "outside lower center", "ncols": min(len(labels), max(1, int(width // 2)))}
-        (figure if ax is None else ax).legend(handles, labels, fontsize="small", **({} if ax else place))
+        below = {"loc": "outside lower center", "ncols": min(len(labels), max(1, int(width // 2)))}
+        place: dict[str, Any] = {"loc": "upper right"} if ax else below
+        (figure if ax is None else ax).legend(handles, labels, fontsize="small", **place)
     return figure
 
 

@@ -183,12 +183,13 @@ class BoundaryDisplay(Display):
         left = len(self.classes) - len(palette)
         handles += [Patch(color=OTHER, label=f"{left} other classes")] * (left > 0)
         if self._own and narrow(axes):
-            self.figure_.legend(
-                handles=handles, loc="outside lower center", ncols=2, fontsize="small", edgecolor="none"
-            )
+            self._below(handles)
         else:
-            beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if self._own else {}
+            beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if self._own else {"loc": "upper right"}
             axes.legend(handles=handles, fontsize="small", edgecolor="none", **beside)
+
+    def _below(self, handles: Sequence[Any]) -> None:
+        self.figure_.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small", edgecolor="none")
 
     def _rows(self, axes: Axes) -> None:
         known = ~np.isnan(self.x.own) & ~np.isnan(self.y.own) & (np.asarray(self.labels) >= 0)
@@ -211,7 +212,10 @@ class BoundaryDisplay(Display):
                 label=literal(class_word(self.classes[c])) if len(self.classes) == 2 else None,
             )
         if len(self.classes) == 2 and self.certainty is not None:
-            axes.legend(fontsize="small", framealpha=0.8, edgecolor="none")
+            if self._own:
+                self._below(axes.get_legend_handles_labels()[0])
+            else:
+                axes.legend(fontsize="small", framealpha=0.8, edgecolor="none", loc="upper right")
 
 
 def _pair(model: Any, rows: Rows, columns: Sequence[Any] | None, who: str) -> tuple[int, int]:

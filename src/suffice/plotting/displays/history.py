@@ -104,7 +104,7 @@ class HistoryDisplay(Display):
             axes.set_xlim(-0.5, 1.5)
         axes.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         if not first:
-            axes.legend(fontsize="small", edgecolor="none")
+            axes.legend(fontsize="small", edgecolor="none", loc="upper right")
         word = WORDS.get(self.measure, self.measure)
         end = "converged" if self.converged else "stopped before it converged"
         n = len(self.values) - 1
