@@ -92,11 +92,26 @@ def sorted_codes(y: Array) -> tuple[Array, Array]:
     """The sorted distinct values (m,) of y (n,), and the place of each entry among them: `numpy.unique`, but faster."""
     if len(y) < SHORT:
         return np.unique(y, return_inverse=True)
+    near = _near(y) if y.dtype.kind in "iu" else None
+    if near is not None:
+        return near
     (values,), codes = distinct(y[:, None])
     if values is None or (codes < 0).any():
         return np.unique(y, return_inverse=True)
     ordered, place = np.unique(values, return_inverse=True)
     return ordered.astype(y.dtype, copy=False), place[codes[:, 0]]
+
+
+def _near(y: Array) -> tuple[Array, Array] | None:
+    """`sorted_codes` of whole numbers (n,) that are not far apart; None of others."""
+    low = int(y.min())
+    size = int(y.max()) - low + 1
+    if size > min(RANGE, len(y)):
+        return None
+    codes = np.subtract(y, y.dtype.type(low)).astype(np.intp, copy=False)
+    there = np.bincount(codes, minlength=size) > 0
+    values = (low + np.flatnonzero(there)).astype(y.dtype)
+    return values, codes if there.all() else (np.cumsum(there) - 1)[codes]
 
 
 def _columns(X: Array, which: list[int]) -> Array:

@@ -69,11 +69,15 @@ class Features:
         if a is not b and a is not None and b is not None and not np.array_equal(a, b):
             raise ValueError(f"the feature names differ: {difference(a.tolist(), b.tolist())}")
 
-    def read(self, X: Encoded) -> Array:
-        """The values of rows in terms of these features."""
+    def stored(self, X: Encoded) -> Array:
+        """The values of rows as they are, by row or by column, if these are their features."""
         if X.features is not self:
             self.check(X.features)
         return X.values
+
+    def read(self, X: Encoded) -> Array:
+        """The values of rows in terms of these features, those of a row next to each other."""
+        return by_rows(self.stored(X))
 
     def check_kinds(self, other: Features) -> None:
         """ValueError if the values of a column are of another kind than these."""
@@ -245,10 +249,20 @@ class Encoded:
         """Rows and columns."""
         return (len(self), self.features.width)
 
+    def by_rows(self) -> Encoded:
+        """The same, with the values of a row next to each other, as loops over rows want them."""
+        values = by_rows(self.values)
+        return self if values is self.values else replace(self, values=values)
+
     def __getitem__(self, rows: Any) -> Encoded:
         if issparse(self.values):
             return Encoded(self.features, _sparse_rows(self.values, rows))
         return Encoded(self.features, self.values[rows])
+
+
+def by_rows(values: Any) -> Any:
+    """An array (n, d) with the values of a row next to each other; anything else as it is."""
+    return np.ascontiguousarray(values) if isinstance(values, np.ndarray) and values.flags.f_contiguous else values
 
 
 def _sparse_rows(values: csr_array, rows: Any) -> csr_array:

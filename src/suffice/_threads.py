@@ -77,7 +77,7 @@ def workers() -> int:
         return 1
     backend, asked = get_active_backend()
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    cores = int(cpu_count())
+    cores = _cores(cpu_count)
     if asked is not None and not backend.nesting_level:
         count = asked if asked > 0 else cores + 1 + asked
     elif given.isdigit():
@@ -85,6 +85,12 @@ def workers() -> int:
     else:
         count = 1 if backend.nesting_level or parent_process() is not None else cores
     return int(max(1, min(count, cores)))
+
+
+@cache
+def _cores(count: Callable[[], int]) -> int:
+    """How many cores there are, asked once: finding out takes longer than the work of a small batch."""
+    return int(count())
 
 
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:

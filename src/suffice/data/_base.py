@@ -150,6 +150,11 @@ class Changed(Data):
         return None if rows is None else rows | {"change": [rows.get("change"), *Content.of(self.change)]}
 
 
+def near(f: Callable[[Any], R], few: R) -> Callable[[Any], R]:
+    """f with sums about the origins of those of a few rows of the same classes, where f has any."""
+    return f.about(few) if hasattr(f, "about") else f  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class After:
     """g after f, as a value."""
@@ -164,6 +169,10 @@ class After:
 
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
+
+    def about(self, few: Any) -> After:
+        """The same with sums about the origins of a few, where g has any."""
+        return After(self.f, near(self.g, few))
 
     def query(self, rows: Queried) -> Any:
         """g of the rows of a database after a change."""

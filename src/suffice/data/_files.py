@@ -36,6 +36,7 @@ ALL: tuple[str, ...] = ("**", "*")  # as a pattern
 BLOCK = 1 << 22  # bytes of text, of which the first ones tell what a column holds
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 READ_AHEAD = 2  # batches
+PIECE = 1 << 18  # rows
 
 
 class Rows(NamedTuple):
@@ -43,6 +44,13 @@ class Rows(NamedTuple):
 
     path: str
     table: Any  # pyarrow.Table
+
+
+class Piece(NamedTuple):
+    """Rows of a file that can be read on their own."""
+
+    path: str
+    groups: tuple[int, ...]  # of rows, as Parquet has them
 
 
 def _formats() -> dict[str, Any]:
@@ -111,6 +119,22 @@ class Files:
                 total += self.format.make_fragment(path, self.filesystem).count_rows()
         return total
 
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """Pieces of at least `PIECE` rows where the files are so large, in order; none of files without groups of rows."""
+        found: list[Piece] = []
+        for path in self.paths if self.streams else ():
+            with readable(path), self._opened(path) as rows:
+                groups, held = list[int](), 0
+                for i in range(rows.metadata.num_row_groups):
+                    groups, held = [*groups, i], held + rows.metadata.row_group(i).num_rows
+                    if held >= PIECE:
+                        found.append(Piece(path, tuple(groups)))
+                        groups, held = [], 0
+                if groups or not rows.metadata.num_row_groups:
+                    found.append(Piece(path, tuple(groups)))
+        return found
+
     def stamps(self) -> list[list[Any]]:
         """The path, the size and the time of change of each file."""
         found = self.filesystem.get_file_info(list(self.paths))
@@ -163,12 +187,21 @@ class Files:
 
     def batches(self, path: str, schema: Any, size: int) -> Iterator[Rows]:
         """The rows of a file in order, no more than `size` at a time; at least one batch, which may be empty."""
+        return self._tables(path, schema, (self._streamed if self.streams else self._scanned)(path, schema, size))
+
+    def batches_of(self, piece: Piece, schema: Any, size: int) -> Iterator[Rows]:
+        """The same of a piece, in the thread that asks for them."""
+        return self._tables(piece.path, schema, self._streamed(piece.path, schema, size, piece.groups))
+
+    def _tables(self, path: str, schema: Any, batches: Iterator[Any]) -> Iterator[Rows]:
         with readable(path):
             some = False
-            for batch in (self._streamed if self.streams else self._scanned)(path, schema, size):
+            for batch in batches:
                 if batch.num_rows:
                     some = True
-                    yield Rows(path, pa.Table.from_batches([batch]).select(schema.names).cast(schema))
+                    table = pa.Table.from_batches([batch])
+                    same = table.schema.equals(schema)
+                    yield Rows(path, table if same else table.select(schema.names).cast(schema))
             if not some:
                 yield Rows(path, schema.empty_table())
 
@@ -177,12 +210,18 @@ class Files:
         """Whether batches can be read page by page: a whole row group may be larger than memory."""
         return bool(self.format == dataset.ParquetFileFormat())
 
-    def _streamed(self, path: str, schema: Any, size: int) -> Iterator[Any]:
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[Any]:
         with (
             self.filesystem.open_input_file(path) as file,
             parquet.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER) as rows,
         ):
-            yield from rows.iter_batches(size, columns=schema.names)
+            yield rows
+
+    def _streamed(self, path: str, schema: Any, size: int, groups: tuple[int, ...] | None = None) -> Iterator[Any]:
+        """Batches of a file, decoded by several threads; of some groups of rows by this one alone."""
+        with self._opened(path) as rows:
+            yield from rows.iter_batches(size, row_groups=groups, columns=schema.names, use_threads=groups is None)
 
     def _scanned(self, path: str, schema: Any, size: int) -> Iterator[Any]:
         fragment = self.format.make_fragment(path, self.filesystem)

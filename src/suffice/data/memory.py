@@ -197,8 +197,8 @@ def table(X: Any) -> Any:
 
 
 def by_rows(X: Any) -> Any:
-    """A sparse matrix in the format in which rows are next to each other; anything else as it is."""
-    return X.tocsr() if issparse(X) else X
+    """Sparse or encoded rows with the values of each next to each other; anything else as it is."""
+    return X.tocsr() if issparse(X) else X.by_rows() if isinstance(X, Encoded) else X
 
 
 def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:

@@ -86,16 +86,34 @@ def names_of(frame: nw.DataFrame[Any]) -> Array:
 def numbers_of(column: nw.Series[Any]) -> Array:
     """A column of numbers as floats (n,), NaN where one is missing."""
     native = column.to_native()
-    whole = native.chunk(0).to_numpy(zero_copy_only=False) if getattr(native, "num_chunks", 0) == 1 else None
-    values = np.asarray(column.to_numpy() if whole is None else whole)  # Arrow copies unless it is asked for one piece
-    if values.dtype.kind in "biuf":  # what is missing is NaN then
-        return values if values.dtype.kind == "f" else values.astype(float)
+    values = np.asarray(column.to_numpy() if getattr(native, "num_chunks", 0) != 1 else _in_one_piece(native))
+    if values.dtype.kind in "biuf":
+        return _floats(values)
     null = column.is_null().to_numpy()
     if not null.any():
         return values.astype(float)
     values = np.full(len(null), np.nan)
     values[~null] = np.asarray(column.drop_nulls().to_numpy()).astype(float)
     return values
+
+
+def columns_of(frame: nw.DataFrame[Any]) -> list[Array]:
+    """The columns of a data frame of plain numbers, each as floats (n,), NaN where one is missing."""
+    native = frame.to_native()
+    own = list(native.itercolumns()) if hasattr(native, "itercolumns") else []
+    if own and all(column.num_chunks == 1 for column in own):  # of Arrow, read without the detour of small batches
+        return [_floats(_in_one_piece(column)) for column in own]
+    return [numbers_of(column) for column in frame.iter_columns()]
+
+
+def _in_one_piece(column: Any) -> Array:
+    """The values of a column of Arrow, which copies them unless it is asked for its one piece."""
+    return np.asarray(column.chunk(0).to_numpy(zero_copy_only=False))
+
+
+def _floats(values: Array) -> Array:
+    """Plain numbers as floats; where one is missing, NumPy has them as floats already."""
+    return values if values.dtype.kind == "f" else values.astype(float)
 
 
 def refuse_sparse(X: Any, who: str) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from suffice._compiled import compiled, in_any_order
 from suffice._vector import Array
 
-FEW = 64  # rows whose sums need no compensation
 MANY = 4096  # rows that are summed on their own, so that rounding does not grow with all of them
 
 
@@ -136,108 +135,6 @@ def table_terms(codes: Array, starts: Array, terms: Array) -> Array:
                 for c in range(k):
                     out[i, c, j] = terms[starts[j] + codes[i, j], c]
     return out
-
-
-@compiled
-def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
-
-    Those of a few rows at a time, which are added up with compensation: so a value repeated in a million rows leaves no
-    variance behind. Only where entries are missing does every entry have to be looked at on its own.
-    """
-    n, d = X.shape
-    k = origin.shape[0]
-    sums, lost, part, mass = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros(k)
-    for begin in range(0, n, FEW):
-        end = min(n, begin + FEW)
-        part[:], mass[:] = 0.0, 0.0
-        for i in range(begin, end):
-            c, w = labels[i], weight[i]
-            if c >= 0:
-                mass[c] += w
-                for j in range(d):
-                    x = X[i, j] - origin[c, j]
-                    part[1, c, j] += w * x
-                    part[2, c, j] += w * x * x
-        if np.isnan(part).any():
-            _moments_there(X[begin:end], origin, labels[begin:end], weight[begin:end], part)
-        else:
-            for c in range(k):
-                part[0, c] = mass[c]
-        for m in range(3):
-            for c in range(k):
-                for j in range(d):
-                    term = part[m, c, j] - lost[m, c, j]
-                    total = sums[m, c, j] + term
-                    lost[m, c, j] = (total - sums[m, c, j]) - term
-                    sums[m, c, j] = total
-    return sums[0], sums[1], sums[2]
-
-
-@compiled
-def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: Array) -> None:
-    """The sums of `class_moments` into (3, k, d), entry by entry."""
-    sums[:] = 0.0
-    for i in range(len(X)):
-        c, w = labels[i], weight[i]
-        if c >= 0:
-            for j in range(X.shape[1]):
-                x = X[i, j] - origin[c, j]
-                if x == x:
-                    sums[0, c, j] += w
-                    sums[1, c, j] += w * x
-                    sums[2, c, j] += w * x * x
-
-
-@compiled
-def class_rows(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Rows x - o in the order of their classes, their weights, and where each class begins (k + 1,)."""
-    n, d = X.shape
-    k = origin.shape[0]
-    begin = np.zeros(k + 1, np.int64)
-    for i in range(n):
-        if labels[i] >= 0:
-            begin[labels[i] + 1] += 1
-    for c in range(k):
-        begin[c + 1] += begin[c]
-    Z, own, at = np.empty((begin[k], d)), np.empty(begin[k]), begin.copy()
-    for i in range(n):
-        c = labels[i]
-        if c >= 0:
-            for j in range(d):
-                Z[at[c], j] = X[i, j] - origin[c, j]
-            own[at[c]] = weight[i]
-            at[c] += 1
-    return Z, own, begin
-
-
-@compiled
-def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, Array]:
-    """`class_moments` for signed weights of every row in every class (n, k)."""
-    n, d = X.shape
-    k = W.shape[1]
-    mass, count, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
-    for i in range(n):
-        if np.isnan(X[i].sum()):
-            for c in range(k):
-                w = W[i, c]
-                for j in range(d):
-                    x = X[i, j] - origin[c, j]
-                    if x == x:
-                        count[c, j] += w
-                        first[c, j] += w * x
-                        second[c, j] += w * x * x
-            continue
-        for c in range(k):
-            w = W[i, c]
-            mass[c] += w
-            for j in range(d):
-                x = X[i, j] - origin[c, j]
-                first[c, j] += w * x
-                second[c, j] += w * x * x
-    for c in range(k):
-        count[c] += mass[c]
-    return count, first, second
 
 
 @compiled

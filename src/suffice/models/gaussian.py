@@ -73,7 +73,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
     spread: Array | None = field(default=None, kw_only=True)  # (d,) standard deviation of all rows; 0: does not vary
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
-        return moments(domain.features.read(X), W, self.full, self.origin)
+        return moments(domain.features.stored(X), W, self.full, self.origin)
 
     @property
     def kind_of_sums(self) -> object | None:

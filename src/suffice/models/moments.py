@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from suffice._domain import Domain, Features
+from suffice._domain import Domain, Features, by_rows
 from suffice._labels import OneHot, some_of_each
 from suffice._vector import Array
-from suffice.models import _kernels
+from suffice.models import _moment_kernels as kernels
 from suffice.models._products import gram
 from suffice.models._sparse import sparse_moments
 from suffice.models._statistics import Sums, grouped
@@ -184,11 +184,14 @@ def moments(X: Array, W: OneHot | Array, full: bool = False, origin: Array | Non
         origin = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(X.shape[0], dtype=int), k)
     if issparse(X):
         return Moments(origin, *sparse_moments(X, W, origin))
+    if isinstance(W, OneHot) and not full and not X.flags.c_contiguous and X.flags.f_contiguous:
+        return Moments(origin, *kernels.column_moments(X.T, origin, W.codes, W.weight))
+    X = by_rows(X)
     if isinstance(W, OneHot):
         return _of_labels(X, W, origin, full)
     if full:
         return _of_weights(X, W, origin)
-    count, first, second = _kernels.weighted_moments(X, origin, np.ascontiguousarray(W))
+    count, first, second = kernels.weighted_moments(X, origin, np.ascontiguousarray(W))
     return Moments(origin, count, first, second)
 
 
@@ -208,10 +211,10 @@ def _of_weights(X: Array, W: Array, origin: Array) -> Moments:
 def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
     """S(X, Y) where every row counts for one class: a single pass, and only its own rows for a class's matrix."""
     if not full:
-        return Moments(origin, *_kernels.class_moments(X, origin, Y.codes, Y.weight))
+        return Moments(origin, *kernels.class_moments(X, origin, Y.codes, Y.weight))
     k, d = origin.shape
     first, second = np.zeros((k, d)), np.zeros((k, d, d))
-    Z, weight, begin = _kernels.class_rows(X, origin, Y.codes, Y.weight)
+    Z, weight, begin = kernels.class_rows(X, origin, Y.codes, Y.weight)
     with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
         for c in np.flatnonzero(np.diff(begin)):
             own, w = Z[begin[c] : begin[c + 1]], weight[begin[c] : begin[c + 1]]
