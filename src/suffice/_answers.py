@@ -28,7 +28,9 @@ class Asked:
     answer: Answer
 
     def __call__(self, X: Any) -> Array:
-        return self.answer(self.model.log_joint(self.model.encoder(X), self.parameters))
+        likely = self.answer is posterior or isinstance(self.answer, MostProbable)  # which tiny ones do not change
+        scores = self.model.log_joint_likely if likely else self.model.log_joint
+        return self.answer(scores(self.model.encoder(X), self.parameters))
 
     def formulas(self, say: Arithmetic[E], columns: Sequence[str]) -> list[E]:  # noqa: ARG002 - named when learned
         """The same as formulas of the columns."""

@@ -121,7 +121,7 @@ class Files:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Pieces of at least `PIECE` rows where the files are so large, in order; none of files without groups of rows."""
+        """Pieces of at least `PIECE` rows if a file has as many, in order; none of files without groups of rows."""
         found: list[Piece] = []
         for path in self.paths if self.streams else ():
             with readable(path), self._opened(path) as rows:

@@ -27,6 +27,7 @@ from suffice.data._layout import no_labels
 
 SOME = 64  # rows of a class that tell where its values are
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
+SEVERAL, SHARED = 4, 1 << 19  # batches at least, of so many entries that threads are worth their while
 FRACTION = 4  # of which a few rows are at most one
 TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
 
@@ -245,8 +246,15 @@ def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
     values: Rows = X.values if isinstance(X, Encoded) else X
     if batch_size is None and issparse(values):
         return _slices_of_stored(values.indptr, values.shape[1])
-    size = batch_size or max(1, ENTRIES // max(1, _width(X)))
+    size = batch_size or _batch_rows(X.shape[0], _width(X))
     return [slice(i, i + size) for i in range(0, max(1, X.shape[0]), size)]
+
+
+def _batch_rows(n: int, width: int) -> int:
+    """Rows of a batch, the same for any number of threads, which few batches of unequal sizes would leave idle."""
+    entries = n * width
+    least = SEVERAL if entries > SHARED else 1
+    return max(1, -(-n // max(least, -(-entries // ENTRIES))))
 
 
 def _slices_of_stored(starts: Array, width: int) -> list[slice]:

@@ -127,7 +127,7 @@ def _all_numbers(frame: nw.DataFrame[Any]) -> bool:
 
 
 def _columns(frame: nw.DataFrame[Any]) -> Array:
-    """Columns of plain numbers as an array (n, d), each in one piece: float32 if all are, else float64; NaN: missing."""
+    """Columns of plain numbers (n, d), each in one piece: float32 if all are, else float64; NaN where it is missing."""
     values = np.stack(columns_of(frame)).T
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 

@@ -273,7 +273,7 @@ class Table(Encoder):
 
 
 def _numbers(columns: list[Column], names: Array, who: str) -> Encoded:
-    values = np.column_stack([column.numbers() for column in columns])
+    values = np.stack([column.numbers() for column in columns]).T  # each column in one piece
     features = Features(len(columns), names)
     check_finite(values, features, who, missing=True)
     return Encoded(features, values)

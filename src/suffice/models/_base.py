@@ -140,6 +140,10 @@ class Model(ABC, Generic[B, T]):
     def log_joint(self, X: Encoded, theta: T) -> Array:
         """log p(x, y) for every class (n, k), up to a term that is the same for all classes."""
 
+    def log_joint_likely(self, X: Encoded, theta: T) -> Array:
+        """`log_joint` for probabilities: rough, though low, for a class of less than 2^-70 of that of another."""
+        return self.log_joint(X, theta)
+
     def remarks(self) -> tuple[Notice, ...]:
         """What a resolved model has to say of the data."""
         return ()

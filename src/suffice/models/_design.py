@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice._vector import Array
 from suffice.models import _kernels
-from suffice.models._products import added, mirrored
+from suffice.models._products import gram
 
 CACHED = 1 << 17  # entries of rows that are squared at a time
 FEW = 8  # classes up to which products need no linear algebra
@@ -63,11 +63,10 @@ class Design:
     def gram(self, weight: Array) -> Array:
         """D' diag(weight) D (d + 1, d + 1) for weights (n,) of at least 0, by so many rows as stay in the cache."""
         width = len(self.centre) + 1
-        root, some, total = np.sqrt(weight), max(256, CACHED // width), np.zeros((width, width), order="F")
+        root, some, total = np.sqrt(weight), max(256, CACHED // width), np.zeros((width, width))
         for rows in (slice(i, i + some) for i in range(0, len(self), some)):
-            Z = _kernels.standardised(self.values[rows], self.centre, self.scale, root[rows])
-            total = added(total, Z, 1.0)
-        return mirrored(total)
+            total += gram(_kernels.standardised(self.values[rows], self.centre, self.scale, root[rows]))
+        return total
 
     def _near(self) -> tuple[Array, Array]:
         """Rows about an origin that costs a product few digits, and where the centre is from there."""

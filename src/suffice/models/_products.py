@@ -1,17 +1,17 @@
-"""Products of many rows with small matrices, by the routines of linear algebra that do no work twice."""
+"""Products of many rows with small matrices, without work done twice; all of them free the interpreter for threads."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas
 
 from suffice._vector import Array
 
 NEGLIGIBLE = 2.0**-70  # of the greatest weight: what weighs less is far below the rounding of the sum
+COLUMNS, ENTRIES = 64, 1 << 16  # of a product that is squared and added up while it is near
 
 
 def gram(Z: Array, weight: Array | None = None) -> Array:
-    """sum_i w_i z_i z_i' (d, d) of rows Z (n, d) and signed weights (n,); half the work of a product.
+    """sum_i w_i z_i z_i' (d, d) of rows Z (n, d) and signed weights (n,); NumPy knows a square, and does half the work.
 
     Positive and negative weights are summed apart, as squares of sqrt|w| z.
 
@@ -19,41 +19,35 @@ def gram(Z: Array, weight: Array | None = None) -> Array:
     array([[-8.,  2.],
            [ 2.,  4.]])
     """
-    d = Z.shape[1]
-    if weight is None:
-        return mirrored(added(np.zeros((d, d), order="F"), Z, 1.0))
-    size = np.abs(weight)
-    some = size > NEGLIGIBLE * size.max(initial=0.0)
-    total = np.zeros((d, d), order="F")
-    for sign, rows in ((1.0, np.flatnonzero(some & (weight > 0))), (-1.0, np.flatnonzero(some & (weight < 0)))):
-        if len(rows):
-            part = Z[rows] if len(rows) < len(Z) else Z.copy()
-            part *= np.sqrt(size[rows])[:, None]
-            total = added(total, part, sign)
-    return mirrored(total)
-
-
-def added(total: Array, Z: Array, sign: float) -> Array:
-    """The upper triangle of total + sign Z'Z."""
-    if not Z.size:
+    with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
+        if weight is None:
+            return np.asarray(Z.T @ Z)
+        size = np.abs(weight)
+        some = size > NEGLIGIBLE * size.max(initial=0.0)
+        total = np.zeros((Z.shape[1], Z.shape[1]))
+        for sign, rows in ((1.0, np.flatnonzero(some & (weight > 0))), (-1.0, np.flatnonzero(some & (weight < 0)))):
+            if len(rows):
+                part = Z[rows] if len(rows) < len(Z) else Z.copy()
+                part *= np.sqrt(size[rows])[:, None]
+                total += sign * (part.T @ part)
         return total
-    return np.asarray(blas.dsyrk(sign, np.ascontiguousarray(Z).T, beta=1.0, c=total, overwrite_c=1))
 
 
-def mirrored(upper: Array) -> Array:
-    """The symmetric matrix with such an upper triangle, below which there are zeros."""
-    whole = upper + upper.T
-    np.fill_diagonal(whole, np.diagonal(upper))
-    return np.asarray(whole)
+def squared_lengths(gap: Array, upper: Array, at: Array | None = None) -> Array:
+    """|z' U - a|^2 (n,) of rows (n, d), an upper triangular U (d, d) and a point a (d,), by default zero.
 
-
-def squared_lengths(gap: Array, upper: Array) -> Array:
-    """|z' U|^2 (n,) of rows (n, d), which are overwritten, and an upper triangular U (d, d); half the work.
+    Some columns at a time, without the zeros below them.
 
     >>> squared_lengths(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0], [0.0, 2.0]]))
     array([50.])
     """
-    if not gap.size:
-        return np.zeros(len(gap))
-    white = blas.dtrmm(1.0, np.ascontiguousarray(upper).T, gap.T, lower=1, overwrite_b=1)
-    return np.asarray(np.einsum("ji,ji->i", white, white))
+    n, d = gap.shape
+    out, size = np.zeros(n, dtype=gap.dtype), max(8 * COLUMNS, ENTRIES // max(1, d))
+    for rows in (slice(i, i + size) for i in range(0, n, size)):
+        for first in range(0, d, COLUMNS):
+            last = first + COLUMNS
+            white = gap[rows, :last] @ upper[:last, first:last]
+            if at is not None:
+                white -= at[first:last]
+            out[rows] += np.einsum("ij,ij->i", white, white)
+    return out

@@ -65,7 +65,7 @@ class Binned(Categorical):
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:  # a histogram until cells are chosen
         if isinstance(domain.features, BinFeatures):
             return super().sums(X, W, domain)
-        return histogram(domain.features.read(X), W)
+        return histogram(domain.features.stored(X), W)
 
     def seen(self, X: Encoded) -> Encoded:
         features = self._resolved().features

@@ -18,6 +18,7 @@ from suffice.models._base import Attempt, DegenerateError, Natural, Read, Remova
 from suffice.models._drawn import DrawnDensity, Form, Nomogram
 from suffice.models._explained import ExplainedDensity, Terms, keys_of
 from suffice.models._products import squared_lengths
+from suffice.models._rough import likely_scores
 from suffice.models._sampled import Samplable
 from suffice.models._statistics import Statistics
 from suffice.models.em import Completed, settle
@@ -59,6 +60,10 @@ class Full:
         """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
         traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
         return float((count[:, 0] * self.log_det + traces).sum())
+
+    def peaks(self) -> Array:
+        """log p(x | y) at the means (k or 1,)."""
+        return np.asarray(-0.5 * (self.log_det + float(self.whiten[0].any(axis=1).sum()) * LOG_2PI))
 
     def marginal(self, which: Array) -> Full:
         """Of some features (m,): means and covariances of these."""
@@ -199,6 +204,18 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
             out[rows] = self._log_density(values[rows][:, which], theta.marginal(which))
         return out
 
+    def log_joint_likely(self, X: Encoded, theta: Full) -> Array:
+        """Classes that are far from a row in single precision, where there are many of many columns."""
+        values = theta.domain.features.read(X)
+        if self.tied or not complete(values):
+            return self.log_joint(X, theta)
+        const = theta.class_log_prob + theta.peaks()
+        scores = likely_scores(values, theta, const, lambda rows, c: const[c] - 0.5 * self._squares(rows, theta, c))
+        lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
+        if len(lost):
+            scores[lost] = self.log_joint(X[lost], theta)
+        return scores
+
     def _known(self, values: Array, theta: Full) -> Iterator[tuple[Array, Array]]:
         """Rows that lack the same entries, and the features in use that they have; not those that have none."""
         used = theta.whiten[0].any(axis=1)
@@ -242,14 +259,14 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
         return -0.5 * theta.log_det, -0.5 * gap * pull
 
     def _log_density(self, values: Array, theta: Full) -> Array:
-        out = np.empty((len(values), len(theta.mean)))
-        width = float(theta.whiten[0].any(axis=1).sum())
-        for c, (origin, mean) in enumerate(zip(theta.origin, theta.mean, strict=True)):
-            which = 0 if self.tied else c
-            gap = values - origin
-            gap -= mean
-            out[:, c] = -0.5 * (theta.log_det[which] + squared_lengths(gap, theta.whiten[which]) + width * LOG_2PI)
-        return out
+        peaks = np.broadcast_to(theta.peaks(), len(theta.mean))
+        return np.stack([peak - 0.5 * self._squares(values, theta, c) for c, peak in enumerate(peaks)], axis=1)
+
+    def _squares(self, values: Array, theta: Full, c: int) -> Array:
+        """(x - mean_c)' cov_c^-1 (x - mean_c) (n,)."""
+        gap = values - theta.origin[c]
+        gap -= theta.mean[c]
+        return squared_lengths(gap, theta.whiten[0 if self.tied else c])
 
 
 def _root(covariance: Array, whiten: Array) -> Array:
