@@ -77,7 +77,8 @@ class Features:
 
     def read(self, X: Encoded) -> Array:
         """The values of rows in terms of these features, those of a row next to each other."""
-        return by_rows(self.stored(X))
+        rows: Array = by_rows(self.stored(X))
+        return rows
 
     def check_kinds(self, other: Features) -> None:
         """ValueError if the values of a column are of another kind than these."""

@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose
 
 from suffice import GaussianNB
 from suffice.data import DataError, Parquet
+from suffice.data._base import rows_in
 from tests.data.test_parquet import FEATURES, FRAME, TABLE, in_memory, spread
 
 BAD = "part-1.parquet"  # the file with something wrong
@@ -72,6 +73,28 @@ def test_damaged_pages_are_named(tmp_path):
     with pytest.raises(DataError, match=BAD):
         model.predict(Parquet(folder, columns=FEATURES)).write(tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["rows"], "nothing is written, and nothing is left behind"
+
+
+@pytest.mark.parametrize("count", [2, 10])
+def test_a_file_that_changes_between_two_passes_is_named(tmp_path, count):
+    data = Parquet(spread(tmp_path, count=count), "label")
+    data.sum(rows_in)
+    pq.write_table(TABLE.slice(0, 3), tmp_path / "part-1.parquet")
+    with pytest.raises(DataError, match=r"part-1\.parquet: the file has changed"):
+        data.sum(rows_in)
+    assert Parquet(tmp_path, "label").sum(rows_in) > 0
+    (tmp_path / "part-0.parquet").unlink()
+    with pytest.raises(DataError, match=r"part-0\.parquet: the file has changed, or is gone"):
+        GaussianNB().fit(data)
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.9])
+def test_a_truncated_file_among_many_is_named(tmp_path, keep):
+    folder = spread(tmp_path, count=10)
+    path = folder / "part-7.parquet"
+    path.write_bytes(path.read_bytes()[: int(keep * path.stat().st_size)])
+    with pytest.raises(DataError, match=r"part-7\.parquet"):
+        GaussianNB().fit(Parquet(folder, "label"))
 
 
 def test_text_that_is_no_table_is_named(tmp_path):

@@ -17,10 +17,11 @@ import pyarrow.feather as feather
 import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.data import DataError, Memory, Parquet, _kept
+from suffice.data import DataError, Memory, Parquet, _files, _kept
 from suffice.data._base import rows_in
 from suffice.learners import RiskCalibration
 from suffice.testing import check_engine
@@ -347,3 +348,50 @@ def test_rows_are_counted_and_known_without_reading_them(tmp_path):
 def test_a_pass_shows_its_rows(tmp_path, capsys):
     Parquet(spread(tmp_path / "rows"), "label", verbose=1).sum(rows_in)
     assert "300" in capsys.readouterr().err
+
+
+# Groups of rows, each read by one thread
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+@pytest.mark.parametrize("size", [7, 64, 1000])
+def test_groups_of_rows_add_up_to_all_rows(tmp_path, monkeypatch, count, size):
+    monkeypatch.setattr(_files, "PIECE", 40)
+    folder = spread(tmp_path, count=count, write=lambda table, path: pq.write_table(table, path, row_group_size=size))
+    data = Parquet(folder, "label", batch_rows=16)
+    pieces = data.files.pieces
+    assert list(dict.fromkeys(piece.path for piece in pieces)) == list(data.files.paths)
+    for path in data.files.paths:
+        groups = [group for piece in pieces if piece.path == path for group in piece.groups]
+        assert groups == list(range(pq.ParquetFile(path).metadata.num_row_groups))
+    together = GaussianNB().fit(data)
+    assert_allclose(together.predict_proba(FRAME[FEATURES]), in_memory().predict_proba(FRAME[FEATURES]), rtol=1e-10)
+    assert data.sum(rows_in) == len(X)
+
+
+def test_batches_of_some_classes_have_the_sums_of_all(tmp_path):
+    frame = FRAME.sort_values("label").reset_index(drop=True)  # most files hold one class
+    frame.loc[frame.index % 7 == 0, "b"] = np.nan
+    folder = spread(tmp_path, pa.Table.from_pandas(frame, preserve_index=False), count=10)
+    found = GaussianNB().fit(Parquet(folder, "label", batch_rows=9))
+    assert_allclose(found.predict_proba(FRAME[FEATURES]), in_memory(frame).predict_proba(FRAME[FEATURES]), rtol=1e-10)
+
+
+def test_files_without_rows_among_many(tmp_path):
+    spread(tmp_path, count=10)
+    pq.write_table(TABLE.slice(0, 0), tmp_path / "part-00.parquet")
+    found = GaussianNB().fit(Parquet(tmp_path, "label"))
+    assert_allclose(found.predict_proba(FRAME[FEATURES]), in_memory().predict_proba(FRAME[FEATURES]), rtol=1e-10)
+
+
+def test_groups_of_rows_are_shown_as_they_are_read(tmp_path, capsys):
+    Parquet(spread(tmp_path, count=10), "label", verbose=1).sum(rows_in)
+    assert "300" in capsys.readouterr().err
+
+
+def test_threads_and_batches_change_no_sum(tmp_path):
+    folder = spread(tmp_path, count=10)
+    with parallel_config(n_jobs=1):
+        alone = GaussianNB().fit(Parquet(folder, "label", batch_rows=16))
+    both = GaussianNB().fit(Parquet(folder, "label", batch_rows=16))
+    assert_array_equal(alone.predict_proba(FRAME[FEATURES]), both.predict_proba(FRAME[FEATURES]))

@@ -37,7 +37,8 @@ def test_exact_scores_are_between_the_bounds(scale, singular):
     room = 1e-12 * abs(exact)
     assert (least <= exact + room).all()
     assert (exact <= most + room).all()
-    assert (least <= scores).all() and (scores <= most).all()
+    assert (least <= scores).all()
+    assert (scores <= most).all()
     if singular == 1.0:
         assert np.median(most - least) < 5.0  # tight enough to tell classes apart
 

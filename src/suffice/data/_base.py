@@ -152,7 +152,7 @@ class Changed(Data):
 
 def near(f: Callable[[Any], R], few: R) -> Callable[[Any], R]:
     """f with sums about the origins of those of a few rows of the same classes, where f has any."""
-    return f.about(few) if hasattr(f, "about") else f  # type: ignore[no-any-return]
+    return f.about(few) if hasattr(f, "about") else f
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,21 @@ class Files:
         found = self.filesystem.get_file_info(list(self.paths))
         return [[one.path, one.size, one.mtime_ns] for one in found]
 
+    @cached_property
+    def _first(self) -> list[list[Any]]:
+        return self.stamps()
+
+    def check_same(self) -> None:
+        """DataError if a file on this machine is another one than when this was first asked: passes would not agree."""
+        if not isinstance(self.filesystem, fs.LocalFileSystem):
+            return
+        for before, now in zip(self._first, self.stamps(), strict=True):
+            if before != now:
+                raise DataError(
+                    f"{before[0]}: the file has changed, or is gone, since it was first looked at. Once it is complete, "
+                    "name the files anew"
+                )
+
     @property
     def local(self) -> list[str]:
         """The paths of files on this machine, without links."""

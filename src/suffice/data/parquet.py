@@ -86,6 +86,7 @@ class Parquet(Data):
         check_value(batch_rows, "Parquet: batch_rows", or_else(None, COUNT))
         self.layout = Layout.of(target, weight, columns, keys)
         self.files = Files.of(path, filesystem, format)
+        self.files.check_same()
         self.batch_rows, self.verbose = batch_rows, verbose
 
     def sum(self, f: Callable[[Batch], R]) -> R:
@@ -93,6 +94,7 @@ class Parquet(Data):
 
         A thread reads and sums a group by itself, which takes less time than to read for others.
         """
+        self.files.check_same()
         pieces = self.files.pieces
         if len(pieces) < SEVERAL:
             return reduce(operator.add, self.each(f))
@@ -118,6 +120,7 @@ class Parquet(Data):
 
     def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
         """f of every batch, in order; several are worked on at the same time."""
+        self.files.check_same()
         schema = self.schema(labels=True)
         with few_threads(len(schema.names)):
             yield from spread_in_order(partial(_asked, f, self.layout), self._read(self.files.paths, schema))

@@ -85,4 +85,4 @@ def _close(least: Array, most: Array) -> Array:
     """Which classes of a row share its probability (n, k), none where one has it all, by bounds of their scores."""
     enough = (least.max(axis=1) - UNNOTICED)[:, None]
     share = ~(most < enough)
-    return share & (share.sum(axis=1) > 1)[:, None]
+    return np.asarray(share & (share.sum(axis=1) > 1)[:, None])
