@@ -151,8 +151,8 @@ class Files:
         for before, now in zip(self._first, self.stamps(), strict=True):
             if before != now:
                 raise DataError(
-                    f"{before[0]}: the file has changed, or is gone, since it was first looked at. Once it is complete, "
-                    "name the files anew"
+                    f"{before[0]}: the file has changed, or is gone, since it was first looked at: name the files anew "
+                    "once they are complete"
                 )
 
     @property

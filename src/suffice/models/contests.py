@@ -14,6 +14,7 @@ from suffice._labels import OneHot
 from suffice._memory import free_memory
 from suffice._notice import Notice
 from suffice._posterior import log_posterior, said_log_posterior
+from suffice._threads import spread
 from suffice._vector import Array
 from suffice.data._queries import Queried
 from suffice.models._base import AnyModel, Attempt, Model, Read, Share
@@ -24,6 +25,7 @@ from suffice.models._statistics import B, Statistics
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
 LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
 ENTRIES = 1 << 21  # of the systems that are solved, or the contests that are asked, together
+WIDE = 64  # columns from which on contests are settled by several threads
 COPIES = 6  # of the statistics of a contest that a learner holds at once
 
 
@@ -214,8 +216,8 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
         return self.model.revisit(s, read)
 
     def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[object, ...]]:
-        pairs = zip(self.models, self.contests, strict=True)
-        each = [self._attempt(model, s, contest) for model, contest in pairs]
+        run = spread if s.domain.width >= WIDE else map
+        each = list(run(lambda pair: self._attempt(pair[0], s, pair[1]), zip(self.models, self.contests, strict=True)))
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
         problem = next((one.problem for one in each if one.problem is not None), None)
         return Attempt(self.joined([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)

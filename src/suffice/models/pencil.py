@@ -12,6 +12,7 @@ from scipy.special import expit, ndtr
 from suffice._domain import Domain
 from suffice._vector import Array
 from suffice.models._base import DegenerateError
+from suffice.models._lapack import eigen_tridiagonal, relative, tridiagonal
 from suffice.models._statistics import Statistics
 from suffice.models.moments import Moments, diagonal, ratio
 
@@ -147,8 +148,7 @@ class Pencil:
     @cached_property
     def _apart(self) -> Eigenvectors:
         """L^-1 S1 L'^-1 made diagonal: V = L'^-1 times its eigenvectors."""
-        inner, _ = lapack.dsygst(self.scaled[0].T, self.root, lower=1)
-        return Eigenvectors.of(inner)
+        return Eigenvectors.of(relative(self.scaled[0], self.root))
 
     @cached_property
     def a(self) -> Array:
@@ -300,10 +300,9 @@ class Eigenvectors:
         """Of a matrix (d, d) whose lower half is given."""
         if len(lower) == 1:
             return cls(lower[0], np.zeros((0, 0)), np.zeros(0), np.ones((1, 1)))
-        work, _ = lapack.dsytrd_lwork(len(lower), lower=1)
-        found, diagonal, beside, scales, _ = lapack.dsytrd(lower, lower=1, lwork=int(work))
-        values, vectors, info = lapack.dstevd(diagonal, beside, compute_v=1)
-        if info:
+        found, diagonal, beside, scales = tridiagonal(lower)
+        values, vectors, there = eigen_tridiagonal(diagonal, beside)
+        if not there:
             raise DegenerateError("the eigenvalues of one covariance beside another were not found")
         return cls(values, np.asfortranarray(found[1:, :-1]), scales, vectors)
 
