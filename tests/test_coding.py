@@ -76,6 +76,20 @@ def test_sorted_codes_are_those_of_sorting(X):
     assert (codes == places).all()
 
 
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">u8"])
+@pytest.mark.parametrize("gap", [1, 3])
+@pytest.mark.parametrize("end", ["least", "greatest", "both"])
+def test_whole_numbers_at_the_ends_of_their_type(kind, gap, end):
+    dtype = np.dtype(kind)
+    least, greatest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    near = {"least": [least + gap * i for i in range(5)], "greatest": [greatest - gap * i for i in range(5)]}
+    y = np.tile(np.array(near.get(end, near["least"] + near["greatest"]), dtype=dtype), 300)
+    values, codes = sorted_codes(y)
+    assert values.dtype == dtype
+    assert (values == np.unique(y)).all()
+    assert (values[codes] == y).all()
+
+
 @pytest.mark.usefixtures("pieces")
 def test_what_is_missing_has_no_code():
     X = np.where(DRAWN == 1, np.nan, DRAWN)

@@ -108,9 +108,10 @@ def _near(y: Array) -> tuple[Array, Array] | None:
     size = int(y.max()) - low + 1
     if size > min(RANGE, len(y)):
         return None
-    codes = np.subtract(y, y.dtype.type(low)).astype(np.intp, copy=False)
+    wide = y.astype(np.intp, copy=False) if y.dtype.kind == "i" else y  # differences of few bits may need one more
+    codes = np.subtract(wide, wide.dtype.type(low)).astype(np.intp, copy=False)
     there = np.bincount(codes, minlength=size) > 0
-    values = (low + np.flatnonzero(there)).astype(y.dtype)
+    values = (np.flatnonzero(there).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
     return values, codes if there.all() else (np.cumsum(there) - 1)[codes]
 
 
