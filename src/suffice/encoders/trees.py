@@ -110,16 +110,25 @@ class Trees:
         leaves = tuple(np.arange(size) for size in self.sizes)
         return LeafFeatures(len(self), names, leaves, trees=self.digest)
 
-    def leaves(self, Z: Array) -> Array:
-        """The leaf of every tree that each row (n, d) comes to: (n, t)."""
+    def leaves(self, Z: Array, keys: Array | None = None) -> Array:
+        """The leaf of every tree that each row (n, d) comes to: (n, t).
+
+        With the rows' keys (n,), -1 - leaf where the tree has seen the row.
+        """
         out = np.empty((len(Z), len(self)), dtype=np.int32)
-        spread(lambda rows: self._walk(Z[rows], out[rows]), _slices(len(Z)))
+
+        def walk(rows: slice) -> None:
+            plain = bool(self.ordered.all() and not np.isnan(Z[rows]).any())
+            kernels.walk(Z[rows], self.starts, self._nodes, plain, out[rows])
+            if keys is not None:
+                kernels.mark(keys[rows], self.seeds, self.limits, out[rows])
+
+        spread(walk, _slices(len(Z)))
         return out
 
-    def _walk(self, Z: Array, out: Array) -> None:
-        nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
-        plain = bool(self.ordered.all() and not np.isnan(Z).any())
-        kernels.walk(Z, self.ordered, *nodes, plain, out)
+    @cached_property
+    def _nodes(self) -> Array:
+        return kernels.packed(self.starts, self.ordered, self.feature, self.threshold, self.missing_left, self.left)
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
         """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).
@@ -133,10 +142,6 @@ class Trees:
         way = at, parent, self.feature, nodes
         spread(lambda rows: kernels.add_steps(leaves[rows], begins, *way, out[rows]), _slices(len(leaves)))
         return np.asarray(nodes[self.starts[:-1]].sum(axis=0)), out
-
-    def marked(self, Z: Array, keys: Array) -> Array:
-        """`leaves`, as -1 - leaf where the tree has seen the row."""
-        return np.asarray(self.leaves(Z) ^ -self.inside(keys).astype(np.int32))
 
     def inside(self, keys: Array) -> Array:
         """Whether each tree has seen the rows of some keys (n,): (n, t)."""
