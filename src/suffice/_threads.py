@@ -77,14 +77,16 @@ def workers() -> int:
         return 1
     backend, asked = get_active_backend()
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    cores = int(cpu_count())
     if asked is not None and not backend.nesting_level:
-        count = asked if asked > 0 else cores + 1 + asked
+        count = int(asked)
     elif given.isdigit():
-        count = int(given)
+        count = max(1, int(given))
     else:
-        count = 1 if backend.nesting_level or parent_process() is not None else cores
-    return int(max(1, min(count, cores)))
+        count = 1 if backend.nesting_level or parent_process() is not None else -1
+    if count == 1:  # to count cores takes reading files
+        return 1
+    cores = int(cpu_count())
+    return max(1, min(count if count > 0 else cores + 1 + count, cores))
 
 
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:

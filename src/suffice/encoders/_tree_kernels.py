@@ -18,8 +18,8 @@ BLOCK = 512  # rows that walk side by side
 LEVELS = 3  # that they go down before those at a leaf are taken out
 MISSING_LEFT = np.uint32(1 << 31)  # beside the feature of a node: missing entries go to the left
 FEATURE = np.uint32(MISSING_LEFT - 1)
-# Entries from `low` to `high` go to `left`, others to the node after it. `leaf` is -1 for an inner node.
-NODE = np.dtype([("low", "f8"), ("high", "f8"), ("feature", "u4"), ("left", "u4"), ("leaf", "i4")], align=True)
+# Entries from `low` to `high` go to `left`, others to the node after it.
+NODE = np.dtype([("low", "f8"), ("high", "f8"), ("feature", "u4"), ("left", "u4")], align=True)
 
 
 mixed = compiled(_hash.mixed)
@@ -73,24 +73,24 @@ def goes_left(value: float, cut: float, ordered: bool, missing_left: bool) -> bo
     return bool(value <= cut if ordered else value == cut) | (missing_left & bool(np.isnan(value)))  # no jump
 
 
-def packed(starts: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array) -> Array:
-    """The nodes of trees side by side in memory, as `walk` takes them: see NODE.
+@compiled
+def packed(nodes: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array) -> None:
+    """The nodes of a tree into an array of NODE, as `walk` takes them.
 
     A leaf sends all rows to itself, so that rows which are there may walk on with the others.
     """
-    inner, size = left >= 0, np.diff(starts)
-    itself = np.arange(len(left)) - np.repeat(starts[:-1], size)
-    nodes = np.empty(len(left), NODE)
-    nodes["high"] = np.where(inner, threshold, np.inf)
-    nodes["low"] = np.where(inner & ~ordered[np.where(inner, feature, 0)], threshold, -np.inf)
-    nodes["feature"] = np.where(inner, feature, 0) + np.where(inner & ~missing_left, 0, MISSING_LEFT)
-    nodes["left"] = np.where(inner, left, itself)
-    nodes["leaf"] = np.where(inner, -1, -1 - left)
-    return nodes
+    for i in range(len(left)):
+        at = nodes[i]
+        if left[i] < 0:
+            at.low, at.high, at.feature, at.left = -np.inf, np.inf, MISSING_LEFT, i
+        else:
+            at.low = -np.inf if ordered[feature[i]] else threshold[i]
+            at.high, at.left = threshold[i], left[i]
+            at.feature = np.uint32(feature[i]) | (MISSING_LEFT if missing_left[i] else np.uint32(0))
 
 
 @compiled
-def walk(Z: Array, starts: Array, nodes: Array, plain: bool, out: Array) -> None:
+def walk(Z: Array, starts: Array, nodes: Array, left: Array, plain: bool, out: Array) -> None:
     """The leaf of every tree that each row of Z (n, d) comes to, into `out` (n, t).
 
     Some hundred rows go down a tree side by side, a level at a time: the steps of one need not wait for another's. Now
@@ -111,7 +111,8 @@ def walk(Z: Array, starts: Array, nodes: Array, plain: bool, out: Array) -> None
                         down(rows, tree, node, row, active)
                     else:
                         down_any(rows, tree, node, row, active)
-                active, levels = arrive(tree, node, row, active, leaves), LEVELS
+                active = arrive(left[starts[t] : starts[t + 1]], node, row, active, leaves)
+                levels = LEVELS
 
 
 @compiled
@@ -134,11 +135,11 @@ def down_any(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> Non
 
 
 @compiled
-def arrive(tree: Array, node: Array, row: Array, active: Any, leaves: Array) -> Any:
+def arrive(left: Array, node: Array, row: Array, active: Any, leaves: Array) -> Any:
     """The leaves of those rows that have come to one; `node` and `row` of the others, and how many these are."""
     kept = np.uint64(0)
     for a in range(active):
-        leaf = tree[np.uint64(node[a])].leaf
+        leaf = -1 - left[np.uint64(node[a])]
         leaves[np.uint64(row[a])] = leaf
         node[kept], row[kept] = node[a], row[a]
         kept += np.uint64(leaf < 0)

@@ -119,7 +119,7 @@ class Trees:
 
         def walk(rows: slice) -> None:
             plain = bool(self.ordered.all() and not np.isnan(Z[rows]).any())
-            kernels.walk(Z[rows], self.starts, self._nodes, plain, out[rows])
+            kernels.walk(Z[rows], self.starts, self._nodes, self.left, plain, out[rows])
             if keys is not None:
                 kernels.mark(keys[rows], self.seeds, self.limits, out[rows])
 
@@ -128,7 +128,11 @@ class Trees:
 
     @cached_property
     def _nodes(self) -> Array:
-        return kernels.packed(self.starts, self.ordered, self.feature, self.threshold, self.missing_left, self.left)
+        nodes = np.empty(len(self.left), kernels.NODE)
+        for tree in map(slice, self.starts[:-1], self.starts[1:]):
+            parts = (part[tree] for part in (self.feature, self.threshold, self.missing_left, self.left))
+            kernels.packed(nodes[tree], self.ordered, *parts)
+        return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
         """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).
