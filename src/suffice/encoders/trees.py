@@ -42,7 +42,8 @@ class LeafFeatures(CategoricalFeatures):
 
     def read(self, X: Encoded) -> Array:
         """Leaves (n, t) without marks."""
-        return np.asarray(X.values ^ (self.marked(X) >> 31))  # all bits of a negative number are turned over
+        sign = 8 * X.values.dtype.itemsize - 1
+        return np.asarray(X.values ^ (self.marked(X) >> sign))  # all bits of a negative number are turned over
 
     def marked(self, X: Encoded) -> Array:
         """Leaves (n, t), those of a tree that has seen the row as -1 - leaf."""
@@ -115,7 +116,8 @@ class Trees:
 
         With the rows' keys (n,), -1 - leaf where the tree has seen the row.
         """
-        out = np.empty((len(Z), len(self)), dtype=np.int32)
+        few = keys is not None and self.sizes.max(initial=0) <= np.iinfo(np.int16).max  # half the memory to go through
+        out = np.empty((len(Z), len(self)), dtype=np.int16 if few else np.int32)
 
         def walk(rows: slice) -> None:
             plain = bool(self.ordered.all() and not np.isnan(Z[rows]).any())
