@@ -98,10 +98,10 @@ def walk(Z: Array, starts: Array, nodes: Array, left: Array, plain: bool, out: A
     missing.
     """
     node, row = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
-    for begin in range(0, len(Z), BLOCK):
-        rows = Z[begin : begin + BLOCK]
-        for t in range(len(starts) - 1):
-            tree, leaves = nodes[starts[t] : starts[t + 1]], out[begin : begin + BLOCK, t]
+    for t in range(len(starts) - 1):  # the nodes of a tree stay at hand for all rows
+        tree = nodes[starts[t] : starts[t + 1]]
+        for begin in range(0, len(Z), BLOCK):
+            rows, leaves = Z[begin : begin + BLOCK], out[begin : begin + BLOCK, t]
             for i in range(len(rows)):
                 node[i], row[i] = 0, i
             active, levels = np.uint64(len(rows)), int(np.log2(len(tree)))  # near their mean depth
