@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from suffice._compiled import compiled
 from suffice._vector import Array
 
 GOLDEN = 0x9E3779B97F4A7C15
@@ -50,12 +51,7 @@ def _share(keys: Array) -> Array:
 def row_keys(values: Array, seed: int = 0) -> Array:
     """64 random bits for every row (n, d), as a whole number: equal rows have equal ones."""
     wide = np.ascontiguousarray(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
-    bits = wide.view(np.uint64).reshape(wide.shape)
-    with np.errstate(over="ignore"):
-        keys = np.full(len(bits), _begun(seed))
-        for column in bits.T:
-            keys = mixed(keys ^ column)
-    return keys
+    return np.asarray(_keys(wide.view(np.uint64).reshape(wide.shape), _begun(seed)))
 
 
 def seeds(seed: int, count: int) -> Array:
@@ -70,3 +66,18 @@ def mixed(x: Any) -> Any:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+_mixed = compiled(mixed)
+
+
+@compiled
+def _keys(bits: Array, begun: Array) -> Array:
+    """Rows of bits (n, d), mixed into a number that is begun with: (n,)."""
+    keys = np.empty(len(bits), np.uint64)
+    for i in range(len(bits)):
+        key = begun.item()
+        for j in range(bits.shape[1]):
+            key = _mixed(key ^ bits[i, j])
+        keys[i] = key
+    return keys

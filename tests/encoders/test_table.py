@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +15,7 @@ from numpy.testing import assert_allclose
 
 from suffice._labels import OneHot
 from suffice.data import Memory
+from suffice.encoders.categories import coded, entries_of, values_of
 from suffice.encoders.table import Table
 
 
@@ -181,3 +183,23 @@ def test_rows_are_cut_and_hashed_by_their_values():
     marks = identity.features.identity(identity.values)
     np.testing.assert_array_equal(marks[:3], marks[3:])
     assert len(np.unique(marks, axis=0)) == 3
+
+
+LISTED = [
+    ["b", "a", "d", "c"],
+    [3, 1, 7, 2],
+    [1.5, -2.0, 9.0, 0.5],
+    pd.to_datetime(["2024-02-01", "2023-01-01", "2022-01-01"]),
+]
+
+
+@pytest.mark.parametrize("known", LISTED)
+@pytest.mark.parametrize("gone", [0, -1])
+def test_categories_that_are_numbered_already_are_those_of_their_values(known, gone):
+    codes = np.arange(40) % (len(known) - 1)  # the last of them has no row
+    codes[::7] = gone
+    column = nw.from_native(pd.Series(pd.Categorical.from_codes(codes, pd.Index(known))), series_only=True)
+    numbered, plain = coded([entries_of(column)]), coded([values_of(column)])
+    assert numbered.features.categories[0].tolist() == plain.features.categories[0].tolist()
+    assert numbered.values.dtype == plain.values.dtype
+    assert numbered.values.tolist() == plain.values.tolist()

@@ -19,6 +19,7 @@ PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure si
 LEFT, RIGHT, MISSING = 0, 1, 2  # where the rows of a node are under a candidate for its split
 PARTS, BITS, PART = 4, np.uint64(16), np.uint64(0xFFFF)  # of a word that holds the weights of so many classes
 NOTHING = np.uint64(0)
+GROUP = np.uint64(8)  # rows that a processor works on at a time
 STEP = np.uint64(_hash.GOLDEN)  # from one state of the random numbers to the next
 
 
@@ -116,8 +117,12 @@ def part(word: Any, c: int) -> float:
 def add_words(
     columns: Array, j: Any, order: Array, begin: Any, end: Any, words: Array, cut: float, ordered: bool, holes: bool
 ) -> tuple[Any, Any]:
-    """The sums of the words of those rows of a node that a threshold sends to the left, and of those missing."""
+    """The sums of the words of those rows of a node that a threshold sends to the left, and of those missing.
+
+    Rows go in whole groups: the words of those beyond `end` must be NOTHING.
+    """
     there, lost = NOTHING, NOTHING
+    end = begin + ((end - begin + GROUP - np.uint64(1)) & ~(GROUP - np.uint64(1)))  # some rows are slower than a group
     if holes:
         for i in range(begin, end):
             value = columns[j, order[i]]
@@ -244,11 +249,15 @@ def divide(
 
 @compiled
 def gather(order: Array, begin: Any, end: Any, values: Array, near: Array) -> Any:
-    """Values of the rows of a node, put side by side, and their sum; nothing if there are none."""
+    """Values of the rows of a node, put side by side with a group of zeros after them, and their sum.
+
+    Nothing if there are no values.
+    """
     total = values.dtype.type(0)
     for i in range(begin, end if len(values) else begin):
         near[i] = values[order[i]]
         total += near[i]
+    near[end : end + GROUP] = 0
     return total
 
 
@@ -306,9 +315,11 @@ def grow(
     labels, weight = labels[rows], weight[rows]
     words = packed(labels, weight, classes)
     state = seed[0] + STEP
-    order, spare = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
+    order, spare = np.zeros(n + int(GROUP), np.uint32), np.empty(n, np.uint32)
+    order[:n] = np.arange(n)
     features = np.arange(d)  # those that do not vary in a node come first, there and below it
-    own, share, near = np.empty(n, labels.dtype), np.empty(n), np.empty(n, np.uint64)  # of a node's rows, side by side
+    own, share = np.empty(n, labels.dtype), np.empty(n + int(GROUP))  # of a node's rows, side by side
+    near = np.empty(n + int(GROUP), np.uint64)
     counts = np.zeros((3, classes))
     stack = np.empty((n + 2, 4), np.int64)
     put(stack, 0, 0, 0, n, 0)

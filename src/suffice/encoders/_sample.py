@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,12 +47,34 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False)
+class Counted:
+    """Rows with their classes (n,) and weights (n,)."""
+
+    rows: Rows
+    codes: Array
+    weight: Array
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Counted]) -> Counted:
+        """All rows of some parts."""
+        if len(parts) == 1:
+            return parts[0]
+        each = ((part.rows.Z, part.rows.keys, part.codes, part.weight) for part in parts)
+        Z, keys, codes, weight = (np.concatenate(values) for values in zip(*each, strict=True))
+        return cls(Rows(Z, keys), codes, weight)
+
+
+@dataclass(frozen=True, eq=False)
 class Sample:
     """Different rows with the weight of each class among their copies; a + b forgets those that no tree will ask for.
 
     Tree t takes the rows of smallest hash h_t: at most `max_rows`, and at most half of all different rows. All rows
     are kept as long as they may be that half; when there are more, those that are among the `max_rows` smallest of some
-    tree. What remains depends neither on the order of the rows nor on how they came together.
+    tree. What remains depends neither on the order of the rows nor on how they came together. Rows are forgotten
+    whenever there are twice as many as remained the last time, so that this takes no longer than adding them.
     """
 
     growth: Growth
@@ -59,41 +82,44 @@ class Sample:
     keys: tuple[Any, ...]  # (d,) what those are called that are compared
     ordered: Array  # (d,)
     classes: Array  # (k,)
-    rows: Rows  # by key, then by class: a row of several classes is there once for each
-    codes: Array  # (n,)
-    weight: Array  # (n,)
+    parts: tuple[Counted, ...]
+    kept: int  # rows that remained when some were last forgotten
     many: bool = False  # whether there have been more rows than are needed
 
     @classmethod
     def of(cls, growth: Growth, X: Encoded, classes: Array, codes: Array, weight: Array) -> Sample:
         """Of some rows of classes `codes` (n,)."""
         columns = Features(X.features.width, X.features.names)
-        return cls(growth, columns, X.features.keys, X.features.ordered, classes, Rows.of(X), codes, weight)._reduced()
+        part = Counted(Rows.of(X), codes, weight)
+        return cls(growth, columns, X.features.keys, X.features.ordered, classes, (part,), len(part))
 
     def __add__(self, other: Sample) -> Sample:
         classes = unite(self.classes, other.classes, "class labels")
-        both = [positions(s.classes, classes, "class labels")[s.codes] for s in (self, other)]
-        rows = Rows(np.concatenate([self.rows.Z, other.rows.Z]), np.concatenate([self.rows.keys, other.rows.keys]))
-        return replace(
+        both = replace(
             self,
             columns=self.columns | other.columns,
             classes=classes,
-            rows=rows,
-            codes=np.concatenate(both),
-            weight=np.concatenate([self.weight, other.weight]),
+            parts=(*self._parts_onto(classes), *other._parts_onto(classes)),
+            kept=max(self.kept, other.kept),
             many=self.many or other.many,
-        )._reduced()
+        )
+        return both.reduced() if sum(map(len, both.parts)) > 2 * both.kept else both
 
-    def _reduced(self) -> Sample:
-        """Copies as one row of their weight, and no rows that no tree will ask for."""
-        keys = self.rows.keys
+    def _parts_onto(self, classes: Array) -> Sequence[Counted]:
+        place = positions(self.classes, classes, "class labels")
+        return [replace(part, codes=place[part.codes]) for part in self.parts]
+
+    def reduced(self) -> Sample:
+        """By key and then by class, with copies as one row of their weight, and without rows no tree will ask for."""
+        some = Counted.joined(self.parts)
+        keys = some.rows.keys
         order = np.argsort(keys)
         if (keys[order][1:] == keys[order][:-1]).any():
-            order = np.lexsort((self.codes, keys))
-        keys, codes = keys[order], self.codes[order]
+            order = np.lexsort((some.codes, keys))
+        keys, codes = keys[order], some.codes[order]
         new = np.append(True, (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1]))[: len(keys)]
         begins = np.flatnonzero(new)
-        weight = np.add.reduceat(self.weight[order], begins) if len(begins) else self.weight
+        weight = np.add.reduceat(some.weight[order], begins) if len(begins) else some.weight
         most, distinct = self.growth.max_rows, _distinct(keys)
         many = self.many or len(distinct) > 2 * most
         if many and len(distinct) > most:
@@ -101,36 +127,38 @@ class Sample:
             limits = np.array(spread(lambda seed: _limit(distinct, seed, most), seeds))
             asked = kernels.any_inside(keys[begins], seeds, limits)
             begins, weight = begins[asked], weight[asked]
-        rows = Rows(self.rows.Z[order[begins]], keys[begins])
-        return replace(self, rows=rows, codes=codes[begins], weight=weight, many=many)
+        rows = Rows(some.rows.Z[order[begins]], keys[begins])
+        left = Counted(rows, codes[begins], weight)
+        return replace(self, parts=(left,), kept=len(left), many=many)
 
     def grow(self) -> Trees:
         """The trees."""
-        distinct = _distinct(self.rows.keys)
-        m = self.growth.max_rows if self.many else min(self.growth.max_rows, len(distinct) // 2)
-        seeds = self.growth.seeds
-        columns = np.ascontiguousarray(self.rows.Z.T)
+        whole = self.reduced()
+        some, seeds = whole.parts[0], self.growth.seeds
+        distinct = _distinct(some.rows.keys)
+        m = self.growth.max_rows if whole.many else min(self.growth.max_rows, len(distinct) // 2)
+        columns = np.ascontiguousarray(some.rows.Z.T)
         holes = np.asarray(np.isnan(columns).any(axis=1))
-        grown = spread(lambda seed: self._tree(seed, distinct, m, (columns, holes)), seeds)
+        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, holes)), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
     def _tree(
-        self, seed: np.uint64, distinct: Array, m: int, table: tuple[Array, Array]
+        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, Array]
     ) -> tuple[np.uint64, tuple[Array, ...]]:
         """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
 
         `table` is all rows by column (d, n), and which columns have missing entries (d,).
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
-        keys = self.rows.keys if m else self.rows.keys[:0]
+        keys = some.rows.keys if m else some.rows.keys[:0]
         chosen, _ = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
         nodes: Any = _growing.grow(
             *table,
             self.ordered,
             chosen,
-            self.codes,
-            self.weight,
+            some.codes,
+            some.weight,
             max(1, len(self.classes)),
             np.array([seed]),
             how.candidates,

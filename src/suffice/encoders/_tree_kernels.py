@@ -15,6 +15,11 @@ from suffice._compiled import compiled
 from suffice._vector import Array
 
 BLOCK = 512  # rows that walk side by side
+LEVELS = 3  # that they go down before those at a leaf are taken out
+MISSING_LEFT = np.uint32(1 << 31)  # beside the feature of a node: missing entries go to the left
+FEATURE = np.uint32(MISSING_LEFT - 1)
+# Entries from `low` to `high` go to `left`, others to the node after it.
+NODE = np.dtype([("low", "f8"), ("high", "f8"), ("feature", "u4"), ("left", "u4")], align=True)
 
 
 mixed = compiled(_hash.mixed)
@@ -40,6 +45,14 @@ def inside(keys: Array, seeds: Array, limits: Array, out: Array) -> None:
 
 
 @compiled
+def mark(keys: Array, seeds: Array, limits: Array, leaves: Array) -> None:
+    """Leaves (n, t) as -1 - leaf where a tree is `inside`."""
+    for i in range(len(keys)):
+        for t in range(len(seeds)):
+            leaves[i, t] ^= -np.int32(mixed(keys[i] ^ seeds[t]) <= limits[t])
+
+
+@compiled
 def any_inside(keys: Array, seeds: Array, limits: Array) -> Array:
     """Whether the hash of each key (n,) is at most the limit of some tree (t,): (n,)."""
     out = np.zeros(len(keys), np.bool_)
@@ -61,79 +74,75 @@ def goes_left(value: float, cut: float, ordered: bool, missing_left: bool) -> bo
 
 
 @compiled
-def walk(
-    Z: Array,
-    ordered: Array,
-    starts: Array,
-    feature: Array,
-    threshold: Array,
-    missing_left: Array,
-    left: Array,
-    plain: bool,
-    out: Array,
-) -> None:
+def packed(nodes: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array) -> None:
+    """The nodes of a tree into an array of NODE, as `walk` takes them.
+
+    A leaf sends all rows to itself, so that rows which are there may walk on with the others.
+    """
+    for i in range(len(left)):
+        at = nodes[i]
+        if left[i] < 0:
+            at.low, at.high, at.feature, at.left = -np.inf, np.inf, MISSING_LEFT, i
+        else:
+            at.low = -np.inf if ordered[feature[i]] else threshold[i]
+            at.high, at.left = threshold[i], left[i]
+            at.feature = np.uint32(feature[i]) | (MISSING_LEFT if missing_left[i] else np.uint32(0))
+
+
+@compiled
+def walk(Z: Array, starts: Array, nodes: Array, left: Array, plain: bool, out: Array) -> None:
     """The leaf of every tree that each row of Z (n, d) comes to, into `out` (n, t).
 
-    Some hundred rows go down a tree side by side, a level at a time: the steps of one need not wait for another's.
-    `plain` says that all features have an order and no entry is missing.
+    Some hundred rows go down a tree side by side, a level at a time: the steps of one need not wait for another's. Now
+    and then those that have come to a leaf are taken out. `plain` says that all features have an order and no entry is
+    missing.
     """
-    node, row, leaf = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.int32)
-    for begin in range(0, len(Z), BLOCK):
-        rows = Z[begin : begin + BLOCK]
-        for t in range(len(starts) - 1):
-            first, end = starts[t], starts[t + 1]
-            nodes = feature[first:end], threshold[first:end], left[first:end]
+    node, row = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
+    for t in range(len(starts) - 1):  # the nodes of a tree stay at hand for all rows
+        tree = nodes[starts[t] : starts[t + 1]]
+        for begin in range(0, len(Z), BLOCK):
+            rows, leaves = Z[begin : begin + BLOCK], out[begin : begin + BLOCK, t]
             for i in range(len(rows)):
-                node[i], row[i], leaf[i] = 0, i, 0
-            active = np.uint64(len(rows) if end - first > 1 else 0)
+                node[i], row[i] = 0, i
+            active, levels = np.uint64(len(rows)), int(np.log2(len(tree)))  # near their mean depth
             while active:
-                if plain:
-                    active = down(rows, *nodes, node, row, leaf, active)
-                else:
-                    active = down_any(rows, ordered, missing_left[first:end], *nodes, node, row, leaf, active)
-            for i in range(len(rows)):
-                out[begin + i, t] = leaf[i]
+                for _ in range(levels):
+                    if plain:
+                        down(rows, tree, node, row, active)
+                    else:
+                        down_any(rows, tree, node, row, active)
+                active = arrive(left[starts[t] : starts[t + 1]], node, row, active, leaves)
+                levels = LEVELS
 
 
 @compiled
-def down(
-    Z: Array, feature: Array, threshold: Array, left: Array, node: Array, row: Array, leaf: Array, active: Any
-) -> Any:
-    """The active rows go one level down a tree, if all have an order and none is missing; how many stay active.
-
-    `node` and `row` are those of the active ones, one after the other; `leaf` is that of a row, once it is there. No
-    jump, and no sign, whose test would be one.
-    """
-    kept = np.uint64(0)
+def down(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> None:
+    """The active rows go one level down a tree, if all features have an order and no entry is missing; no jump."""
     for a in range(active):
-        at, i = np.uint64(node[a]), np.uint64(row[a])
-        to = np.uint64(left[at]) + np.uint64(not Z[i, np.uint64(feature[at])] <= threshold[at])
-        node[kept], row[kept], leaf[i] = to, i, -1 - left[to]
-        kept += np.uint64(left[to] >= 0)
-    return kept
+        at = tree[np.uint64(node[a])]
+        value = Z[np.uint64(row[a]), np.uint64(at.feature & FEATURE)]
+        node[a] = np.uint64(at.left) + np.uint64(not value <= at.high)
 
 
 @compiled
-def down_any(
-    Z: Array,
-    ordered: Array,
-    missing_left: Array,
-    feature: Array,
-    threshold: Array,
-    left: Array,
-    node: Array,
-    row: Array,
-    leaf: Array,
-    active: Any,
-) -> Any:
+def down_any(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> None:
     """`down` for all kinds of features, with missing entries."""
+    for a in range(active):
+        at = tree[np.uint64(node[a])]
+        value = Z[np.uint64(row[a]), np.uint64(at.feature & FEATURE)]
+        within = (value <= at.high) & (value >= at.low)
+        node[a] = np.uint64(at.left) + np.uint64(not within | (np.isnan(value) & (at.feature >= MISSING_LEFT)))
+
+
+@compiled
+def arrive(left: Array, node: Array, row: Array, active: Any, leaves: Array) -> Any:
+    """The leaves of those rows that have come to one; `node` and `row` of the others, and how many these are."""
     kept = np.uint64(0)
     for a in range(active):
-        at, i = np.uint64(node[a]), np.uint64(row[a])
-        j = np.uint64(feature[at])
-        to = np.uint64(left[at]) + np.uint64(not goes_left(Z[i, j], threshold[at], ordered[j], missing_left[at]))
-        node[kept], row[kept], leaf[i] = to, i, -1 - left[to]
-        kept += np.uint64(left[to] >= 0)
+        leaf = -1 - left[np.uint64(node[a])]
+        leaves[np.uint64(row[a])] = leaf
+        node[kept], row[kept] = node[a], row[a]
+        kept += np.uint64(leaf < 0)
     return kept
 
 

@@ -74,8 +74,9 @@ class BlockFeatures(Features):
     def identity(self, values: Any) -> Array:
         """The identities of all blocks side by side, as the bits of numbers."""
         each = [part.identity(values.parts[name]) for name, part in self.parts.items()]
-        wide = [one.astype(np.float64 if one.dtype.kind == "f" else np.int64) for one in each]
-        return np.column_stack([np.ascontiguousarray(one).view(np.int64) for one in wide])
+        wide = [one.astype(np.float64 if one.dtype.kind == "f" else np.int64, copy=False) for one in each]
+        bits = [np.ascontiguousarray(one).view(np.int64) for one in wide]
+        return bits[0] if len(bits) == 1 else np.column_stack(bits)
 
     @property
     def ordered(self) -> Array:
@@ -93,7 +94,8 @@ class BlockFeatures(Features):
         return part.keys if part.names is not None else tuple(self.at[name].tolist())
 
     def comparable(self, values: Any) -> Array:
-        return np.column_stack([part.comparable(values.parts[name]) for name, part in self.parts.items()])
+        each = [part.comparable(values.parts[name]) for name, part in self.parts.items()]
+        return each[0] if len(each) == 1 else np.column_stack(each)
 
 
 @dataclass(frozen=True, eq=False)

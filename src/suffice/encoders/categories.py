@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import narwhals as nw
 import numpy as np
@@ -106,7 +106,7 @@ class Categories(Encoder):
         refuse_sparse(X, self.who)
         frame = frame_of(X)
         if frame is not None:
-            return coded((values_of(column) for column in frame.iter_columns()), names_of(frame))
+            return coded((entries_of(column) for column in frame.iter_columns()), names_of(frame))
         array = check_array(
             table(X),
             dtype=None,
@@ -152,13 +152,40 @@ def values_of(column: nw.Series[Any]) -> Array:
     return values
 
 
-def coded(columns: Iterable[Array], names: Array | None = None) -> Encoded:
+class Numbered(NamedTuple):
+    """A column as different values (m,), and the place of each entry among them (n,), -1 where it is missing."""
+
+    values: Array
+    places: Array
+
+    def coded(self, called: str) -> tuple[list[Array], Array]:
+        """As `_coded` does it: the sorted list of those values that some entry has, and codes (n, 1)."""
+        used = np.bincount(self.places + 1, minlength=len(self.values) + 1)[1:] > 0
+        categories, place = _encode(self.values[used], called)
+        codes = np.full(len(self.values) + 1, -1, dtype=smallest(len(categories)))  # the last for those missing
+        codes[np.flatnonzero(used)] = place
+        return [categories], codes[self.places][:, None]
+
+
+def entries_of(column: nw.Series[Any]) -> Array | Numbered:
+    """The values of a column (n,), numbered if it holds them so: what pandas calls categories."""
+    held: Any = getattr(column.to_native(), "cat", None) if column.dtype in (nw.Categorical, nw.Enum) else None
+    if not hasattr(held, "codes"):
+        return values_of(column)
+    return Numbered(np.asarray(held.categories), np.asarray(held.codes).astype(np.intp))
+
+
+def coded(columns: Iterable[Array | Numbered], names: Array | None = None) -> Encoded:
     """Encode columns (n,); every distinct value of a column is a category.
 
     >>> coded([np.array(["u", "v", "u"]), np.array([1.5, np.nan, 0.5])]).values.tolist()
     [[0, 1], [1, -1], [0, 0]]
     """
-    parts = [_coded(np.asarray(column)[:, None], Features(0, names), j) for j, column in enumerate(columns)]
+    called = Features(0, names)
+    parts = [
+        column.coded(called.name(j)) if isinstance(column, Numbered) else _coded(np.asarray(column)[:, None], called, j)
+        for j, column in enumerate(columns)
+    ]
     categories = tuple(own for values, _ in parts for own in values)
     codes = np.column_stack([codes for _, codes in parts]) if parts else np.empty((0, 0), dtype=np.int8)
     return Encoded(CategoricalFeatures(len(parts), names, categories), codes)

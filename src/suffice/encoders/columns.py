@@ -12,7 +12,7 @@ import numpy as np
 from suffice._labels import kind, missing, moment, show
 from suffice._vector import Array
 from suffice.encoders._base import numbers_of
-from suffice.encoders.categories import values_of
+from suffice.encoders.categories import Numbered, entries_of, values_of
 
 NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
 CLOCKED = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
@@ -75,6 +75,10 @@ class Column:
     def categories(self) -> Array:
         """Its values (n,), for categories."""
         return self.values if isinstance(self.values, np.ndarray) else values_of(self.values)
+
+    def entries(self) -> Array | Numbered:
+        """The same, numbered if it holds them so."""
+        return self.values if isinstance(self.values, np.ndarray) else entries_of(self.values)
 
     def absent(self) -> Array:
         """Which entries are missing (n,)."""

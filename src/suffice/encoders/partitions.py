@@ -105,7 +105,7 @@ class Partitions(Encoder):
 
     def encode(self, X: Any) -> Encoded:
         grown, rows = self._grown(), self.rows(X)
-        return Encoded(grown.features, grown.marked(rows.Z, rows.keys) if self.marks else grown.leaves(rows.Z))
+        return Encoded(grown.features, grown.leaves(rows.Z, rows.keys if self.marks else None))
 
     def inside(self, X: Any) -> Array:
         """Whether each tree was grown on rows equal to these: (n, t). A row is scored honestly by the others."""

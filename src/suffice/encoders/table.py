@@ -280,7 +280,7 @@ def _numbers(columns: list[Column], names: Array, who: str) -> Encoded:
 
 
 def _codes(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do
-    return coded((column.categories() for column in columns), names)
+    return coded((column.entries() for column in columns), names)
 
 
 def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do

@@ -42,7 +42,8 @@ class LeafFeatures(CategoricalFeatures):
 
     def read(self, X: Encoded) -> Array:
         """Leaves (n, t) without marks."""
-        return np.asarray(X.values ^ (self.marked(X) >> 31))  # all bits of a negative number are turned over
+        sign = 8 * X.values.dtype.itemsize - 1
+        return np.asarray(X.values ^ (self.marked(X) >> sign))  # all bits of a negative number are turned over
 
     def marked(self, X: Encoded) -> Array:
         """Leaves (n, t), those of a tree that has seen the row as -1 - leaf."""
@@ -110,16 +111,30 @@ class Trees:
         leaves = tuple(np.arange(size) for size in self.sizes)
         return LeafFeatures(len(self), names, leaves, trees=self.digest)
 
-    def leaves(self, Z: Array) -> Array:
-        """The leaf of every tree that each row (n, d) comes to: (n, t)."""
-        out = np.empty((len(Z), len(self)), dtype=np.int32)
-        spread(lambda rows: self._walk(Z[rows], out[rows]), _slices(len(Z)))
+    def leaves(self, Z: Array, keys: Array | None = None) -> Array:
+        """The leaf of every tree that each row (n, d) comes to: (n, t).
+
+        With the rows' keys (n,), -1 - leaf where the tree has seen the row.
+        """
+        few = keys is not None and self.sizes.max(initial=0) <= np.iinfo(np.int16).max  # half the memory to go through
+        out = np.empty((len(Z), len(self)), dtype=np.int16 if few else np.int32)
+
+        def walk(rows: slice) -> None:
+            plain = bool(self.ordered.all() and not np.isnan(Z[rows]).any())
+            kernels.walk(Z[rows], self.starts, self._nodes, self.left, plain, out[rows])
+            if keys is not None:
+                kernels.mark(keys[rows], self.seeds, self.limits, out[rows])
+
+        spread(walk, _slices(len(Z)))
         return out
 
-    def _walk(self, Z: Array, out: Array) -> None:
-        nodes = self.starts, self.feature, self.threshold, self.missing_left, self.left
-        plain = bool(self.ordered.all() and not np.isnan(Z).any())
-        kernels.walk(Z, self.ordered, *nodes, plain, out)
+    @cached_property
+    def _nodes(self) -> Array:
+        nodes = np.empty(len(self.left), kernels.NODE)
+        for tree in map(slice, self.starts[:-1], self.starts[1:]):
+            parts = (part[tree] for part in (self.feature, self.threshold, self.missing_left, self.left))
+            kernels.packed(nodes[tree], self.ordered, *parts)
+        return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
         """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).
@@ -133,10 +148,6 @@ class Trees:
         way = at, parent, self.feature, nodes
         spread(lambda rows: kernels.add_steps(leaves[rows], begins, *way, out[rows]), _slices(len(leaves)))
         return np.asarray(nodes[self.starts[:-1]].sum(axis=0)), out
-
-    def marked(self, Z: Array, keys: Array) -> Array:
-        """`leaves`, as -1 - leaf where the tree has seen the row."""
-        return np.asarray(self.leaves(Z) ^ -self.inside(keys).astype(np.int32))
 
     def inside(self, keys: Array) -> Array:
         """Whether each tree has seen the rows of some keys (n,): (n, t)."""

@@ -139,7 +139,8 @@ def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
     if not which:
         return np.empty((len(X), 0)), np.empty(0, dtype=int), None
     at = np.concatenate([blocks.at[name] for name in which])
-    wide = np.column_stack([values.parts[name] for name in which]).astype(np.float64, copy=False)
+    each = [values.parts[name] for name in which]
+    wide = (each[0] if len(each) == 1 else np.column_stack(each)).astype(np.float64, copy=False)
     keys = np.empty(len(at), dtype=object)
     keys[:] = [key for name in which for key in blocks.keys_of(name)]
     return wide, at, keys
@@ -167,10 +168,13 @@ class _SpreadAbout:
 
     def __call__(self, batch: Batch) -> _Spread:
         x, at, _ = numbers(batch.X)
-        w = np.where(np.isnan(x), 0.0, batch.Y.weight[:, None])
+        w, absent = batch.Y.weight, np.isnan(x)
         with np.errstate(over="ignore", invalid="ignore"):
-            gap = np.where(np.isnan(x), 0.0, x if self.centre is None else x - self.centre)
-            return _Spread(at, w.sum(axis=0), (w * gap).sum(axis=0), (w * gap * gap).sum(axis=0))
+            gap = x if self.centre is None else x - self.centre
+            if not absent.any():
+                return _Spread(at, np.full(len(at), w.sum()), w @ gap, w @ (gap * gap))
+            gap = np.where(absent, 0.0, gap)
+            return _Spread(at, w @ ~absent, w @ gap, w @ (gap * gap))
 
 
 class Range(NamedTuple):
@@ -247,6 +251,8 @@ class Clip(Encoder):
             raise ValueError("values are clipped once the encoder is prepared: prepare it first")
         _, of, centre, spread = (np.array(part) for part in zip(*self.ranges, strict=True))
         x, _, names = numbers(X)
+        x = x if len(of) == x.shape[1] else x[:, of]
         reach = self.limit * spread
-        clipped = np.clip(np.where(np.isnan(x[:, of]), centre, x[:, of]), centre - reach, centre + reach)
+        clipped = np.clip(x, centre - reach, centre + reach)
+        np.copyto(clipped, centre, where=np.isnan(x))
         return Encoded(Features(len(of), None if names is None else names[of]), clipped)
