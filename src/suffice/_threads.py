@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
@@ -113,7 +113,8 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         yield from map(f, chain(first, items))
         return
     waiting: deque[Future[B]] = deque()
-    with few_threads(0), ThreadPoolExecutor(count, initializer=_begin) as pool:
+    ended = threading.Event()
+    with few_threads(0), ThreadPoolExecutor(count, initializer=_begin, initargs=(ended,)) as pool:
         try:
             for item in chain(first, items):
                 waiting.append(pool.submit(copy_context().run, f, item))  # NumPy's error state is part of the context
@@ -122,6 +123,7 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
             while waiting:
                 yield waiting.popleft().result()
         finally:
+            ended.set()
             for future in waiting:
                 future.cancel()
 
@@ -140,9 +142,16 @@ def undivided(columns: int) -> Iterator[None]:
 _SPREADING = threading.local()
 
 
-def _begin() -> None:
+def _begin(ended: threading.Event) -> None:
     """Of a thread of `spread`, which is not to be divided again."""
-    _SPREADING.now = True
+    _SPREADING.now, _SPREADING.ended = True, ended
+
+
+def check_wanted() -> None:
+    """CancelledError in a thread of `spread` whose results nobody waits for any more, after an error or Ctrl-C."""
+    ended: threading.Event | None = getattr(_SPREADING, "ended", None)
+    if ended is not None and ended.is_set():
+        raise CancelledError
 
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads that may hold the lock

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,14 @@ def parquet(frame, target):
     folder = Path(tempfile.mkdtemp(dir=scratch()))
     for i, rows in enumerate([np.arange(0), *np.array_split(np.arange(len(frame)), 8)]):
         frame.iloc[rows].to_parquet(folder / f"part-{i}.parquet", index=False)
-    return Parquet(folder, target, batch_rows=16), np.asarray
+    return Unkept(folder, target, batch_rows=16), np.asarray
+
+
+class Unkept(Parquet):
+    """Files that are read anew in every pass, as large ones are."""
+
+    def map(self, features=None, labels=None):
+        return replace(super().map(features, labels), lasting=False)
 
 
 @cache

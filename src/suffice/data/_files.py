@@ -125,34 +125,41 @@ class Files:
         found: list[Piece] = []
         for path in self.paths if self.streams else ():
             with readable(path), self._opened(path) as rows:
-                groups, held = list[int](), 0
-                for i in range(rows.metadata.num_row_groups):
-                    groups, held = [*groups, i], held + rows.metadata.row_group(i).num_rows
-                    if held >= PIECE:
-                        found.append(Piece(path, tuple(groups)))
-                        groups, held = [], 0
-                if groups or not rows.metadata.num_row_groups:
-                    found.append(Piece(path, tuple(groups)))
+                count, first, held = rows.metadata.num_row_groups, 0, 0
+                for i in range(count):
+                    held += rows.metadata.row_group(i).num_rows
+                    if held >= PIECE or i + 1 == count:
+                        found.append(Piece(path, tuple(range(first, i + 1))))
+                        first, held = i + 1, 0
+                if not count:
+                    found.append(Piece(path, ()))
         return found
 
     def stamps(self) -> list[list[Any]]:
         """The path, the size and the time of change of each file."""
-        found = self.filesystem.get_file_info(list(self.paths))
+        return self._stamped(self.paths)
+
+    def _stamped(self, paths: Sequence[str]) -> list[list[Any]]:
+        found = self.filesystem.get_file_info(list(paths))
         return [[one.path, one.size, one.mtime_ns] for one in found]
 
     @cached_property
-    def _first(self) -> list[list[Any]]:
-        return self.stamps()
+    def _first(self) -> dict[str, list[Any]]:
+        return dict(zip(self.paths, self.stamps(), strict=True))
 
-    def check_same(self) -> None:
-        """DataError if a file on this machine is another one than when this was first asked: passes would not agree."""
+    def check_same(self, path: str | None = None) -> None:
+        """DataError if a file, or one of all, is another one than when this was first asked: passes would not agree.
+
+        Of files on this machine; to ask elsewhere may take long.
+        """
         if not isinstance(self.filesystem, fs.LocalFileSystem):
             return
-        for before, now in zip(self._first, self.stamps(), strict=True):
-            if before != now:
+        paths = self.paths if path is None else (path,)
+        for one, now in zip(paths, self._stamped(paths), strict=True):
+            if self._first[one] != now:
                 raise DataError(
-                    f"{before[0]}: the file has changed, or is gone, since it was first looked at: name the files anew "
-                    "once they are complete"
+                    f"{one}: the file has changed, or is gone, since it was first looked at: name the files anew once "
+                    "they are complete"
                 )
 
     @property

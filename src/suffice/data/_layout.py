@@ -189,6 +189,8 @@ def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneH
     missing = column.null_count()
     if missing:
         raise ValueError(without_label(missing, len(column), called))
+    if column.dtype.is_nested():
+        raise ValueError(f"column {called!r} holds {column.dtype}, and labels are single values: take one out of each")
     native = column.to_native()
     if not len(column) or not hasattr(native, "dictionary_encode"):
         return OneHot.of(np.asarray(column.to_numpy()), weight)
@@ -209,7 +211,7 @@ def alike(n: int, weight: Array | None = None) -> OneHot:
 
 def _plain(column: Any) -> Any:
     """A column of Arrow with its values themselves, where it keeps them in a dictionary."""
-    return column.cast(column.type.value_type) if hasattr(column.type, "value_type") else column
+    return column.cast(column.type.value_type) if str(column.type).startswith("dictionary") else column
 
 
 def _holds_integers(array: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from suffice._check import COUNT, check_value, or_else
 from suffice._labels import OneHot
 from suffice._progress import reading
-from suffice._threads import few_threads, spread_in_order
+from suffice._threads import check_wanted, few_threads, spread_in_order
 from suffice._vector import Array
 from suffice.data._answers import Answers
 from suffice.data._base import Batch, Both, Data, R, near
@@ -23,6 +23,7 @@ from suffice.data._kept import Worked
 from suffice.data._layout import Layout, located
 from suffice.data.memory import ENTRIES
 
+MOST = 1 << 30  # rows of a batch, which Arrow counts
 SEVERAL = 8  # pieces that files are read in, each by one thread; with fewer, threads would wait for the last
 
 
@@ -115,6 +116,7 @@ class Parquet(Data):
                 first = first or (batch.Y.classes, near(f, found))
                 yield found
                 seen(rows.table.num_rows)
+                check_wanted()
 
         return reduce(operator.add, each())
 
@@ -166,13 +168,14 @@ class Parquet(Data):
 
     def answers(self, f: Callable[[Any], Any], path: str) -> Iterator[Any]:
         """f of every batch of a file, in order, where f takes a table of keys and features."""
+        self.files.check_same(path)
         schema = self.schema(labels=False)
         with few_threads(len(schema.names)):
             yield from spread_in_order(partial(_said, f), self._read([path], schema))
 
     def _size(self, schema: Any) -> int:
         """The rows of a batch."""
-        return self.batch_rows or max(1, ENTRIES // max(1, len(schema.names)))
+        return min(self.batch_rows or max(1, ENTRIES // max(1, len(schema.names))), MOST)
 
     def _reading(self, paths: Sequence[str]) -> AbstractContextManager[Callable[[int], None]]:
         """The display of rows that are read."""

@@ -84,7 +84,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
         return features or rows.features, of(rows, self.origin)
 
     def about(self, s: Statistics[Moments]) -> Self:
-        return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self
+        """Where a few rows have no value of a class, there is no origin (NaN) but that of each batch."""
+        if not isinstance(s.sums, Moments):
+            return self
+        return replace(self, origin=np.where(s.sums.count > 0, s.sums.origin, np.nan))
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         check_range(s)

@@ -177,11 +177,13 @@ def _called(where: Array, domain: Domain) -> str:
 def moments(X: Array, W: OneHot | Array, full: bool = False, origin: Array | None = None) -> Moments:
     """S(X, W) for rows X (n, d) and signed class weights W (n, k), about given origins (k, d) or some of their own.
 
-    An entry that is NaN takes no part in its sums; whole matrices (`full`) have no use for such rows.
+    An entry that is NaN takes no part in its sums; whole matrices (`full`) have no use for such rows. An origin that is
+    NaN is not given.
     """
     k = len(W.classes) if isinstance(W, OneHot) else W.shape[1]
-    if origin is None:
-        origin = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(X.shape[0], dtype=int), k)
+    if origin is None or np.isnan(origin).any():
+        own = origins(X, W.codes if isinstance(W, OneHot) else np.zeros(X.shape[0], dtype=int), k)
+        origin = own if origin is None else np.where(np.isnan(origin), own, origin)
     if issparse(X):
         return Moments(origin, *sparse_moments(X, W, origin))
     if isinstance(W, OneHot) and not full and not X.flags.c_contiguous and X.flags.f_contiguous:
@@ -232,7 +234,12 @@ def origins(X: Array, codes: Array, k: int) -> Array:
     if not np.diff(begin).all():
         middle[:] = _middle(X[:: max(1, X.shape[0] // SAMPLE)])[:, None]
     for c in np.flatnonzero(np.diff(begin)):
-        middle[:, c] = _middle(X[rows[begin[c] : begin[c + 1]]])
+        sample = X[rows[begin[c] : begin[c + 1]]]
+        middle[:, c] = _middle(sample)
+        if not issparse(X):
+            for j in np.flatnonzero(np.isnan(sample).all(axis=0)):  # a column that is mostly missing
+                there = np.flatnonzero((codes == c) & ~np.isnan(X[:, j]))
+                middle[:, c, j] = _middle(X[there[:: max(1, len(there) // SAMPLE)], j : j + 1])[:, 0]
     return on_grid(*middle)
 
 
