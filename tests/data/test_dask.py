@@ -89,6 +89,20 @@ def test_tables_and_arrays_are_learned_from_by_name():
         assert (labels.compute() == expected.argmax(axis=1)).all()
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of dask itself
+def test_partitions_that_dask_joins_when_few_columns_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(240, 16)), columns=[f"x{j}" for j in range(16)])
+    frame = frame.assign(w=rng.choice([0.5, 1.0, 2.0], 240), y=np.tile(["u", "v"], 120))
+    for i in range(12):
+        frame.iloc[20 * i : 20 * i + 20].to_parquet(tmp_path / f"part{i:02d}.parquet", index=False)
+    rows = dd.read_parquet(tmp_path)
+    found = GaussianNB().fit(Dask(rows, target="y", weight="w", columns=["x0", "x1"]))
+    expected = GaussianNB().fit(frame[["x0", "x1"]], frame["y"], sample_weight=frame["w"])
+    assert_allclose(found.predict_proba(frame[["x0", "x1"]]), expected.predict_proba(frame[["x0", "x1"]]), rtol=1e-10)
+    assert len(found.predict(Dask(rows, columns=["x0", "x1"])).compute()) == 240
+
+
 def test_types_may_differ_between_partitions_as_they_do_in_memory():
     """Whole numbers with and without missing ones, unknown categories, truth values, decimals, nothing at all."""
     first = pd.DataFrame(

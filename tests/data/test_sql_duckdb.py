@@ -68,6 +68,14 @@ def test_relations_in_threads(connection):
     assert_allclose(means, [199.5, 299.5] * 10)
 
 
+def test_answers_for_a_relation_become_a_table(connection):
+    connection.execute("CREATE TABLE t AS SELECT range AS x, range % 2 AS y FROM range(400)")
+    model = GaussianNB().fit(connection.table("t"), y="y")
+    made = model.predict(connection.table("t").project("x")).create("answers")
+    assert made.count() == 400
+    assert connection.execute("SELECT count(*) FROM answers").fetchall() == [(400,)]
+
+
 def test_rows_that_somebody_else_is_reading_are_not_dropped(connection):
     connection.execute("CREATE TABLE t AS SELECT range AS x, range % 2 AS y FROM range(40)")
     connection.execute("SELECT x FROM t ORDER BY x")

@@ -32,6 +32,11 @@ class Answers:
     def __init__(self, data: Parquet, f: Callable[[Any], Any]) -> None:
         self.data, self.f = data, f
 
+    def __repr__(self) -> str:
+        files = self.data.files.paths
+        where = files[0] if len(files) == 1 else f"{len(files)} files"
+        return f"<answers for the rows of {where}: .write(folder), .to_table(), .to_pandas() or .batches() reads them>"
+
     @property
     def column_names(self) -> list[str]:
         """The keys, and what the answers are called."""

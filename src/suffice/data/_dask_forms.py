@@ -20,7 +20,7 @@ from suffice._labels import OneHot
 from suffice._threads import undivided
 from suffice._vector import Array
 from suffice.data._base import Batch
-from suffice.data._layout import Layout, located, no_labels
+from suffice.data._layout import Layout, Unlabelled, located, no_labels
 from suffice.data._partitioned import called, narrowed
 from suffice.data.memory import Memory
 
@@ -96,8 +96,13 @@ class Tables(Form):
     def __init__(self, frame: Any, layout: Layout) -> None:
         self.layout = layout
         self.frame = frame
-        self.count = int(frame.npartitions)
         layout.needed(list(frame.columns), labels=layout.target is not None)
+
+    @cached_property
+    def count(self) -> int:  # type: ignore[override]
+        """As they are read for learning: dask joins some where few columns are needed."""
+        learned = self.layout.target is not None or isinstance(self.layout, Unlabelled)
+        return len(self.parts) if learned else int(self.frame.npartitions)
 
     def _part(self, labels: bool) -> tuple[Any, ReadTable]:
         """The columns that are needed, and what reads them."""

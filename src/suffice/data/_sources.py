@@ -43,6 +43,11 @@ def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Da
             raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
         return X
     place = _place(X)
+    if place is None and isinstance(y, str):
+        raise ValueError(
+            f"y is a name, {y!r}, but X is a {type(X).__name__} in memory: give the labels themselves, or a data set, "
+            f"as Memory(frame, target={y!r}) or, for several files, Parquet([...], target={y!r})"
+        )
     if place is None:
         return None
     for called, given in (("y", y), ("sample_weight", weight)):

@@ -263,7 +263,7 @@ class Table(Encoder):
         if width != expected:
             lost = [name for name in self.names or () if names is not None and name not in names]
             more = [name for name in names or () if self.names is not None and name not in self.names]
-            which = f"; there is no {show_all(lost)}" * bool(lost) + f"; {show_all(more)} was not there" * bool(more)
+            which = f"; there is no {show_all(lost)}" * bool(lost) + f"; {show_all(more)} was not learned" * bool(more)
             raise ValueError(f"X has {width} features, but {self.who} is expecting {expected} features as input{which}")
         if names is not None and self.names is not None and names != self.names:
             raise ValueError(

@@ -47,7 +47,9 @@ PARTS = frozenset(  # with parameters, and what all these are made of
         "models.WordProbabilities",
     }
 )
-ANSWERS = frozenset(f"encoders.{name}" for name in ("Growth", "Rows", "Sample", "Survey"))  # sums that are no vectors
+ANSWERS = frozenset(  # sums that are no vectors
+    {"learners.Gathered", *(f"encoders.{name}" for name in ("Counted", "Growth", "Rows", "Sample", "Survey"))}
+)
 LATER = ("suffice.features",)  # which `import suffice` leaves out
 FUNCTIONS: dict[str, Function] = {
     f"models.{f.__name__}": f

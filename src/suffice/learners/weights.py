@@ -14,7 +14,7 @@ from suffice._compiled import in_any_order
 from suffice._notice import Notice, StaleWarning
 from suffice._threads import few_threads
 from suffice._vector import Array, Vector
-from suffice.data import Batch, Data
+from suffice.data import Batch, Data, Memory, OneHot
 from suffice.learners._base import Learner, Observed, begin, require
 from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
@@ -46,6 +46,36 @@ class Apart:
         told = (Y.codes >= 0) & np.isfinite(own).all(axis=1)  # nothing can tell a class that has no other row
         scores = np.maximum(np.nan_to_num(scores, nan=LOWEST, neginf=LOWEST), LOWEST)
         return Batch(scores[told], Y[np.flatnonzero(told)])
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The scores (n, k, m) of some rows, and their labels; a + b has the rows of both."""
+
+    scores: Array
+    classes: Array
+    codes: Array
+    weight: Array
+
+    def __add__(self, other: Gathered) -> Gathered:
+        pairs = ((getattr(one, name) for one in (self, other)) for name in ("scores", "codes", "weight"))
+        scores, codes, weight = (np.concatenate(list(pair)) for pair in pairs)
+        return Gathered(scores, self.classes, codes, weight)
+
+    def rows(self) -> Memory:
+        """The same as rows in memory."""
+        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight))
+
+
+@dataclass(frozen=True)
+class Gather:
+    """What `Apart` says of a batch, to be added up: few rows are scored once, wherever they are."""
+
+    apart: Apart
+
+    def __call__(self, batch: Batch) -> Gathered:
+        X, Y = self.apart(batch)
+        return Gathered(X, Y.classes, Y.codes, Y.weight)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,7 +198,7 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     numbers = len(worked.mass) * len(model.experts())
     most = min(learner.max_rows, max(LEAST_ROWS, ENTRIES // numbers))
     some = data if rows <= most else data.sample(most / rows)
-    scores = some.changed(Apart(fit.model, fit.parameters, worked))
+    scores = some.sum(Gather(Apart(fit.model, fit.parameters, worked))).rows()
     start = model.first_weights()
     with few_threads(len(start)):
         w, losses = solve(scores, start, learner.ridge, learner.max_iter)

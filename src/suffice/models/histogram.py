@@ -43,8 +43,10 @@ class Column:
 
     @cached_property
     def value(self) -> Array:
-        """A number for each cell (m,): the one that it holds, or its middle."""
-        return 0.5 * self.low + 0.5 * self.high if self.shift else self.low
+        """A number for each cell (m,): the one that it holds, or zero if that is in it, or its middle."""
+        if not self.shift:
+            return self.low
+        return np.where((self.low <= 0) & (self.high >= 0), 0.0, 0.5 * self.low + 0.5 * self.high)
 
     @cached_property
     def weight(self) -> Array:

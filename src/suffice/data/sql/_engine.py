@@ -9,12 +9,13 @@ import numpy as np
 from sqlglot import exp as sq
 
 from suffice._arithmetic import Arithmetic
+from suffice._labels import listed
 from suffice._vector import Array
 from suffice.data._base import Data, R
 from suffice.data._layout import Layout, check_apart, names_of
 from suffice.data._queries import queried
 from suffice.data.sql._rows import SQLRows
-from suffice.data.sql._source import Source
+from suffice.data.sql._source import RELATION, Source
 from suffice.data.sql._writing import table_of
 
 
@@ -145,8 +146,12 @@ class Query:
     def create(self, table: str | tuple[str, ...]) -> SQL:
         """A table of the database with keys and answers; it must not be there yet."""
         made = sq.Create(this=table_of(table), kind="TABLE", expression=self._select.copy())
-        self._source.execute(self._source.sql(made))
-        return SQL(self._source.connection, table, dialect=self._source.dialect.name, verbose=self._source.verbose)
+        source = self._source
+        source.execute(source.sql(made))
+        if source.table != RELATION:
+            return SQL(source.connection, table, dialect=source.dialect.name, verbose=source.verbose)
+        rows = source.connection.query(RELATION, source.sql(sq.select("*").from_(table_of(table))))
+        return SQL(rows, verbose=source.verbose)
 
     def __repr__(self) -> str:
-        return self.sql
+        return f"<a query for {listed(map(repr, self._answers))}: .sql is its text, .fetch() asks it, .create(table)>"
