@@ -110,9 +110,18 @@ def _near(y: Array) -> tuple[Array, Array] | None:
         return None
     wide = y.astype(np.intp, copy=False) if y.dtype.kind == "i" else y  # differences of few bits may need one more
     codes = np.subtract(wide, wide.dtype.type(low)).astype(np.intp, copy=False)
-    there = np.bincount(codes, minlength=size) > 0
+    there = _present(codes, size)
     values = (np.flatnonzero(there).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
     return values, codes if there.all() else (np.cumsum(there) - 1)[codes]
+
+
+@compiled
+def _present(codes: Array, size: int) -> Array:
+    """Which of the whole numbers below a size there are."""
+    there = np.zeros(size, np.bool_)
+    for i in range(len(codes)):
+        there[np.uint64(codes[i])] = True
+    return there
 
 
 def _columns(X: Array, which: list[int]) -> Array:

@@ -14,10 +14,11 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._check import is_number
 from suffice._coding import sorted_codes, values_of
-from suffice._compiled import compiled
+from suffice._compiled import compiled, in_any_order
 from suffice._vector import Array
 
 LISTED = 10  # of a long list in a message
+FEW = 4  # classes
 
 
 def kind(value: Any) -> str:
@@ -275,10 +276,17 @@ class Reweigh:
         return replace(Y, weight=Y.weight * self.weight[Y.codes])
 
 
-@compiled
+@in_any_order
 def _mass(codes: Array, weight: Array, k: int) -> Array:
-    """sum_i weight_i over the rows of each class (k,)."""
+    """sum_i weight_i over the rows of each class (k,); of few classes one after the other, several rows at a time."""
     out = np.zeros(k)
+    if k <= FEW:
+        for c in range(k):
+            total = 0.0
+            for i in range(len(codes)):
+                total += weight[i] if codes[i] == c else 0.0
+            out[c] = total
+        return out
     for i in range(len(codes)):
         if codes[i] >= 0:
             out[codes[i]] += weight[i]

@@ -34,7 +34,7 @@ SUFFIXES = {
 PACKED = (".gz", ".bz2", ".zst", ".lz4")  # of text, read as it is unpacked
 ALL: tuple[str, ...] = ("**", "*")  # as a pattern
 BLOCK = 1 << 22  # bytes of text, of which the first ones tell what a column holds
-BUFFER = 1 << 20  # bytes of a column that are read at a time
+NEAR, FAR = 1 << 17, 1 << 20  # bytes of a column read at a time: what a cache holds, what is worth a request
 READ_AHEAD = 2  # batches
 PIECE = 1 << 18  # rows
 
@@ -234,9 +234,10 @@ class Files:
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Any]:
+        size = NEAR if isinstance(self.filesystem, fs.LocalFileSystem) else FAR
         with (
             self.filesystem.open_input_file(path) as file,
-            parquet.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER) as rows,
+            parquet.ParquetFile(file, pre_buffer=False, buffer_size=size) as rows,
         ):
             yield rows
 
