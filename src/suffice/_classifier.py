@@ -308,6 +308,8 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         self._check_rows(X)
         y = check_labels(y)
         check_consistent_length(X, y)
+        if sample_weight is None:
+            return X, OneHot.coded(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.all():
             rows = np.flatnonzero(weight)

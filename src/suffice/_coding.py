@@ -88,40 +88,58 @@ def values_of(y: Array) -> Array | None:
     return None if (codes < 0).any() else values
 
 
+def span(y: Array) -> tuple[int, int]:
+    """The least of whole numbers (n,), of which there are some, and how many there are from there to the greatest."""
+    ends = np.array(spread(lambda rows: (y[rows].min(), y[rows].max()), _pieces(y[:, None])))
+    return int(ends.min()), int(ends.max()) - int(ends.min()) + 1
+
+
 def sorted_codes(y: Array) -> tuple[Array, Array]:
-    """The sorted distinct values (m,) of y (n,), and the place of each entry among them: `numpy.unique`, but faster."""
+    """The sorted distinct values (m,) of y (n,), and the place of each entry, in the smallest type that has them all."""
     if len(y) < SHORT:
-        return np.unique(y, return_inverse=True)
+        return _sorted(y)
     near = _near(y) if y.dtype.kind in "iu" else None
     if near is not None:
         return near
     (values,), codes = distinct(y[:, None])
     if values is None or (codes < 0).any():
-        return np.unique(y, return_inverse=True)
+        return _sorted(y)
     ordered, place = np.unique(values, return_inverse=True)
-    return ordered.astype(y.dtype, copy=False), place[codes[:, 0]]
+    return ordered.astype(y.dtype, copy=False), looked_up(place, codes[:, 0])
+
+
+def _sorted(y: Array) -> tuple[Array, Array]:
+    values, codes = np.unique(y, return_inverse=True)
+    return values, codes.astype(smallest(len(values)))
+
+
+def looked_up(table: Array, codes: Array) -> Array:
+    """`table[codes]` (n,) of whole numbers from -1 on, in the smallest type, without a copy of all codes as indices."""
+    found = np.empty(len(codes), smallest(int(table.max(initial=0)) + 1))
+    for rows in _pieces(codes[:, None]):
+        found[rows] = table[codes[rows]]
+    return found
 
 
 def _near(y: Array) -> tuple[Array, Array] | None:
     """`sorted_codes` of whole numbers (n,) that are not far apart; None of others."""
-    low = int(y.min())
-    size = int(y.max()) - low + 1
+    low, size = span(y)
     if size > min(RANGE, len(y)):
         return None
-    wide = y.astype(np.intp, copy=False) if y.dtype.kind == "i" else y  # differences of few bits may need one more
-    codes = np.subtract(wide, wide.dtype.type(low)).astype(np.intp, copy=False)
-    there = _present(codes, size)
-    values = (np.flatnonzero(there).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
-    return values, codes if there.all() else (np.cumsum(there) - 1)[codes]
+    first = np.array(low).astype(np.int64)  # of unsigned numbers that are too large it is off by 2^64, as they are
+    codes, there = np.empty(len(y), smallest(size)), np.zeros(size, np.bool_)
+    spread(lambda rows: _number(_plain(y[rows]), first[()], codes[rows], there), _pieces(y[:, None]))
+    values = (np.flatnonzero(there) + first).astype(y.dtype)
+    return values, codes if there.all() else looked_up(np.cumsum(there) - 1, codes)
 
 
 @compiled
-def _present(codes: Array, size: int) -> Array:
-    """Which of the whole numbers below a size there are."""
-    there = np.zeros(size, np.bool_)
-    for i in range(len(codes)):
-        there[np.uint64(codes[i])] = True
-    return there
+def _number(y: Array, first: int, codes: Array, there: Array) -> None:
+    """Codes y - first (n,) of whole numbers, and which of them there are."""
+    for i in range(len(y)):
+        code = y[i] - first
+        codes[i] = code
+        there[np.uint64(code)] = True
 
 
 def _columns(X: Array, which: list[int]) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from suffice._check import is_number
-from suffice._coding import sorted_codes, values_of
+from suffice._coding import looked_up, sorted_codes, span, values_of
 from suffice._compiled import compiled, in_any_order
 from suffice._vector import Array
 
@@ -183,6 +184,8 @@ def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
         y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "biu" and len(y) and 2 * span(y)[1] <= len(y):
+        return np.asarray(y)
     values = values_of(y)
     alike = values is not None and 2 * len(values) <= len(y)
     few = np.repeat(values, 2) if alike and values is not None else y  # what holds of these holds of all
@@ -200,6 +203,8 @@ def check_labels(y: Any) -> Array:
 class OneHot:
     """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
 
+    Labels of many rows take a byte each, and weights of 1 nothing: both are made plain where a batch of rows needs them.
+
     >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
     array([[0., 1.],
            [1., 0.],
@@ -207,8 +212,8 @@ class OneHot:
     """
 
     classes: Array  # (k,) sorted
-    codes: Array  # (n,) in -1..k-1; -1 is a row without a class
-    weight: Array  # (n,)
+    stored: Array  # (n,) codes in whole numbers of any type
+    given: Array | None = None  # (n,) weights; None for 1
 
     @classmethod
     def of(cls, y: Any, weight: Any = None) -> OneHot:
@@ -218,34 +223,49 @@ class OneHot:
     @classmethod
     def coded(cls, y: Array, weight: Any = None) -> OneHot:
         """The same of labels that were checked before."""
-        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-        if weight.shape != y.shape:
+        weight = None if weight is None else np.asarray(weight, dtype=float)
+        if weight is not None and weight.shape != y.shape:
             raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
-        if weight.all():
+        if weight is None or weight.all():
             return cls(*sorted_codes(y), weight)
         classes, codes = sorted_codes(y[weight != 0])
-        full = np.full(len(y), -1)
+        full = np.full(len(y), -1, codes.dtype)
         full[weight != 0] = codes
         return cls(classes, full, weight)
 
+    @cached_property
+    def codes(self) -> Array:
+        """The class of each row (n,) in -1..k-1; -1 is a row without a class."""
+        return self.stored.astype(np.intp, copy=False)
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of each row (n,)."""
+        return np.ones(len(self.stored)) if self.given is None else self.given
+
+    @property
+    def whole(self) -> bool:
+        """Whether no row has a weight of zero."""
+        return self.given is None or bool(self.given.all())
+
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.stored)
 
     def __getitem__(self, rows: Any) -> OneHot:
-        return OneHot(self.classes, self.codes[rows], self.weight[rows])
+        return OneHot(self.classes, self.stored[rows], None if self.given is None else self.given[rows])
 
     def onto(self, classes: Array) -> OneHot:
         """The same labels as columns of another list of classes; a label that is not in it becomes a row of zeros."""
         if classes is self.classes:
             return self
         if np.array_equal(classes, self.classes):
-            return OneHot(classes, self.codes, self.weight)
+            return OneHot(classes, self.stored, self.given)
         at = np.append(positions(self.classes, classes, "class labels"), -1)
-        return OneHot(classes, at[self.codes], self.weight)
+        return OneHot(classes, looked_up(at, self.stored), self.given)
 
     def some(self, most: int) -> Array:
         """About so many rows of every class (m,), from the first to the last of each."""
-        return some_of_each(self.codes, len(self.classes), most)[0]
+        return some_of_each(self.stored, len(self.classes), most)[0]
 
     def mass(self) -> Array:
         """The weight of each class (k,)."""
@@ -273,7 +293,7 @@ class Reweigh:
 
     def __call__(self, Y: OneHot) -> OneHot:
         Y = Y.onto(self.classes)
-        return replace(Y, weight=Y.weight * self.weight[Y.codes])
+        return replace(Y, given=Y.weight * self.weight[Y.codes])
 
 
 @in_any_order
@@ -299,7 +319,7 @@ def some_of_each(labels: Array, k: int, most: int) -> tuple[Array, Array]:
 
     Of m rows, those at 0, s, 2 s, ... for a step s = max(1, m // most).
     """
-    step, begin, seen = np.zeros(k, np.int64), np.zeros(k + 1, np.int64), np.zeros(k, np.int64)
+    step, begin, wait = np.zeros(k, np.int64), np.zeros(k + 1, np.int64), np.zeros(k, np.int64)
     for c in labels:
         if c >= 0:
             step[c] += 1
@@ -311,8 +331,9 @@ def some_of_each(labels: Array, k: int, most: int) -> tuple[Array, Array]:
     for i in range(len(labels)):
         c = labels[i]
         if c >= 0:
-            if seen[c] % step[c] == 0:
+            if wait[c] == 0:
                 rows[at[c]] = i
                 at[c] += 1
-            seen[c] += 1
+                wait[c] = step[c]
+            wait[c] -= 1
     return rows, begin

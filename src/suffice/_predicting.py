@@ -55,6 +55,10 @@ class Predicting:
         if data is not None:
             return data.transform(Named(f, tuple(names)))
         self._check_rows(X)
+        rows = Memory(X)
+        if rows.several():  # batches are encoded where they are answered, never all rows at once
+            self._features(rows.first(), reset=False)
+            return rows.transform(f)
         return Memory(self._features(X, reset=False)).transform(f)
 
     def _measure(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:

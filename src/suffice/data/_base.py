@@ -229,7 +229,7 @@ class Drawn:
 
     def __call__(self, batch: Batch) -> Batch:
         times = poisson.ppf(row_hash(_values(batch.X), self.seed), 1.0)
-        return Batch(batch.X, replace(batch.Y, weight=batch.Y.weight * times))
+        return Batch(batch.X, replace(batch.Y, given=batch.Y.weight * times))
 
 
 def _values(X: Any) -> Rows:

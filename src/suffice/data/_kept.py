@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from suffice._domain import Encoded
+from suffice._coding import smallest
 from suffice._labels import OneHot
 from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
@@ -210,15 +211,16 @@ def _entry(batch: Batch, store: Store) -> Entry | None:
     store.categories += _categories(X.features)
     values: Any = X.values
     kept = replace(values, parts=_each(store.put, values.parts)) if hasattr(values, "parts") else store.put(values)
-    codes = Y.codes.astype(np.int8 if len(Y.classes) < 128 else np.int32)
-    return Entry(X.features, kept, Y.classes, store.put(codes), None if (Y.weight == 1).all() else store.put(Y.weight))
+    codes, weight = Y.stored.astype(smallest(len(Y.classes)), copy=False), Y.given
+    weight = None if weight is None or (weight == 1).all() else store.put(weight)
+    return Entry(X.features, kept, Y.classes, store.put(codes), weight)
 
 
 def _asked(f: Callable[[Batch], R], store: Store, entry: Entry) -> R:
-    values, codes = entry.values, store.get(entry.codes).astype(np.intp)
+    values = entry.values
     values = replace(values, parts=_each(store.get, values.parts)) if hasattr(values, "parts") else store.get(values)
-    weight = np.ones(len(codes)) if entry.weight is None else store.get(entry.weight)
-    return f(Batch(Encoded(entry.features, values), OneHot(entry.classes, codes, weight)))
+    weight = None if entry.weight is None else store.get(entry.weight)
+    return f(Batch(Encoded(entry.features, values), OneHot(entry.classes, store.get(entry.codes), weight)))
 
 
 def _each(f: Callable[[Any], Any], parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from suffice._coding import looked_up
 from suffice._labels import OneHot, show_all
 from suffice._vector import Array
 from suffice.data._base import Batch
@@ -200,13 +201,13 @@ def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneH
     found = flat.dictionary_encode()  # by Arrow, which is many times as fast
     values = found.dictionary.to_numpy(zero_copy_only=False)
     distinct = OneHot.of(np.tile(values, 3))  # as often as labels come
-    codes = distinct.codes[: len(values)][found.indices.to_numpy()]
-    return OneHot(distinct.classes, codes, np.ones(len(codes)) if weight is None else weight)
+    codes = looked_up(distinct.codes[: len(values)], found.indices.to_numpy())
+    return OneHot(distinct.classes, codes, weight)
 
 
 def alike(n: int, weight: Array | None = None) -> OneHot:
     """Labels of n rows that are all of one class."""
-    return OneHot(np.zeros(1), np.zeros(n, dtype=int), np.ones(n) if weight is None else weight)
+    return OneHot(np.zeros(1), np.zeros(n, np.int8), weight)
 
 
 def _plain(column: Any) -> Any:

@@ -75,7 +75,7 @@ class Memory(Data):
         if Y is not None and n != len(Y):
             raise ValueError(f"X has {n} rows, but there are {len(Y)} labels")
         self._every: Memory | None = None  # rows, with those of weight zero: they have answers, too
-        if Y is not None and not Y.weight.all():
+        if Y is not None and not Y.whole:
             self._every = Memory(X, batch_size=batch_size, verbose=verbose)
             rows = np.flatnonzero(Y.weight)
             X, Y = _safe_indexing(X, rows), Y[rows]
@@ -101,10 +101,18 @@ class Memory(Data):
         Y, f = self._labels(), self._near(f)
         return reduce(operator.add, self._spread(lambda rows: f(Batch(rows_of(self.X, rows), Y[rows]))))
 
+    def several(self) -> bool:
+        """Whether there is more than one batch."""
+        return len(row_slices(self.X, self.batch_size)) > 1
+
+    def first(self) -> Any:
+        """The features of the first row."""
+        return rows_of(self.X, slice(0, 1))
+
     def _near(self, f: Callable[[Batch], R]) -> Callable[[Batch], R]:
         """f with sums about origins among all rows, where it has any: so those of several batches have the same."""
         Y = self._labels()
-        if not hasattr(f, "about") or len(row_slices(self.X, self.batch_size)) == 1:
+        if not hasattr(f, "about") or not self.several():
             return f
         few = np.sort(Y.some(SOME))
         with few_threads(_width(self.X)):
@@ -162,7 +170,7 @@ class Memory(Data):
         """A bootstrap sample: every row with a weight from Poisson(1), times its own."""
         Y = self._labels()
         times = np.random.default_rng(seed).poisson(1.0, len(Y))
-        return self._like(self.X, replace(Y, weight=Y.weight * times))
+        return self._like(self.X, replace(Y, given=Y.weight * times))
 
     def split(self, shares: Sequence[float], seed: int) -> list[Memory]:
         """Disjoint random parts that sum to the whole, each with its share of the rows (as near as rows allow)."""

@@ -331,7 +331,7 @@ class Sides:
 
     def __call__(self, batch: Batch) -> Batch:
         codes = np.append(self.group, -1)[batch.Y.onto(self.classes).codes]
-        Y = OneHot(self.sides, codes, batch.Y.weight)
+        Y = OneHot(self.sides, codes, batch.Y.given)
         rows = np.flatnonzero(codes >= 0)
         return Batch(batch.X, Y) if len(rows) == len(codes) else Batch(batch.X[rows], Y[rows])
 

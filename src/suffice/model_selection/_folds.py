@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from suffice._classifier import Classifier
+from suffice._coding import smallest
 from suffice._labels import OneHot
 from suffice._vector import Array
 from suffice.data import Memory
@@ -77,13 +78,13 @@ class Read:
         if len(parts) == 1 or self.some.sums.shared:
             return [self._sum_alone(self._counting(which)) for which in parts]
         Y, k = self.rows._labels(), len(self.some.mass)
-        codes = np.full(len(Y), -1)
+        codes = np.full(len(Y), -1, smallest(k * len(parts)))
         for i, which in enumerate(parts):
             at = self._counting(which)
-            codes[at] = i * k + Y.codes[at]
+            codes[at] = np.add(i * k, Y.stored[at], dtype=codes.dtype)
         own = np.arange(k * len(parts)).reshape(-1, k)
         tiled = self.some.taking(own.ravel() % k, replace(self.some.domain, classes=own.ravel()))
-        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.weight)).sum(Observed(self.model.about(tiled)))
+        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.given)).sum(Observed(self.model.about(tiled)))
         domain = replace(whole.domain, classes=Y.classes)
         return [whole.taking(classes, domain) for classes in own]
 
