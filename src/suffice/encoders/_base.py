@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from scipy.sparse import issparse
 
 from suffice._domain import Encoded, Features
@@ -104,6 +106,34 @@ def columns_of(frame: nw.DataFrame[Any]) -> list[Array]:
     if own and all(column.num_chunks == 1 for column in own):  # of Arrow, read without the detour of small batches
         return [_floats(_in_one_piece(column)) for column in own]
     return [numbers_of(column) for column in frame.iter_columns()]
+
+
+def side_by_side(columns: Sequence[Array]) -> Array:
+    """Columns (n,) of numbers as one array (n, d): the one that they are the columns of, else a copy of each in turn.
+
+    >>> X = np.arange(6.0).reshape(2, 3)
+    >>> np.shares_memory(side_by_side([X[:, 1], X[:, 2]]), X), side_by_side([X[:, 0], np.ones(2)]).tolist()
+    (True, [[0.0, 1.0], [3.0, 1.0]])
+    """
+    first = columns[0]
+    at = [column.__array_interface__["data"][0] for column in columns]
+    step = at[1] - at[0] if len(at) > 1 else first.itemsize
+    alike = all(_laid(column) == _laid(first) for column in columns)
+    if not alike or step <= 0 or any(b - a != step for a, b in pairwise(at)):
+        return np.stack(columns).T
+    return as_strided(first, (len(first), len(columns)), (*first.strides, step), writeable=False)
+
+
+def _laid(column: Array) -> tuple[Any, ...]:
+    """Of what type the values are, how many, how far apart, and in whose memory."""
+    return column.dtype, column.shape, column.strides, id(_owner(column))
+
+
+def _owner(array: Any) -> Any:
+    """Whose memory the values of an array are in."""
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
 
 
 def _in_one_piece(column: Any) -> Array:

@@ -14,7 +14,7 @@ from suffice._domain import Encoded, Features, Rows
 from suffice._labels import show_all
 from suffice._vector import Array
 from suffice.data._queries import Queried
-from suffice.encoders._base import Encoder, columns_of, frame_of, names_of, refuse_sparse
+from suffice.encoders._base import Encoder, columns_of, frame_of, names_of, refuse_sparse, side_by_side
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
@@ -128,7 +128,7 @@ def _all_numbers(frame: nw.DataFrame[Any]) -> bool:
 
 def _columns(frame: nw.DataFrame[Any]) -> Array:
     """Columns of plain numbers (n, d), each in one piece: float32 if all are, else float64; NaN where it is missing."""
-    values = np.stack(columns_of(frame)).T
+    values = side_by_side(columns_of(frame))
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 

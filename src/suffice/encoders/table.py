@@ -15,7 +15,7 @@ from suffice._vector import Array
 from suffice.data import Batch, Data
 from suffice.data._queries import Queried
 from suffice.data.memory import table
-from suffice.encoders._base import Encoder, frame_of, names_of
+from suffice.encoders._base import Encoder, frame_of, names_of, side_by_side
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.encoders.categories import coded, decoded
 from suffice.encoders.columns import CATEGORY, DAY, EMPTY, NOTHING, NUMBER, TIMES, Column
@@ -273,7 +273,7 @@ class Table(Encoder):
 
 
 def _numbers(columns: list[Column], names: Array, who: str) -> Encoded:
-    values = np.stack([column.numbers() for column in columns]).T  # each column in one piece
+    values = side_by_side([column.numbers() for column in columns])
     features = Features(len(columns), names)
     check_finite(values, features, who, missing=True)
     return Encoded(features, values)
