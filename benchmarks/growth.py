@@ -179,6 +179,12 @@ class Line:
         return slope(self.sizes, self.ours), slope(self.sizes, self.theirs)
 
     @property
+    def late(self) -> float:
+        """Of ours over the larger half of the sizes, where what every call costs counts for less."""
+        some = slice(len(self.sizes) // 2, None)
+        return slope(self.sizes[some], self.ours[some])
+
+    @property
     def ratio(self) -> float:
         """The peer's time over ours at the largest size."""
         return self.theirs[-1] / self.ours[-1]
@@ -199,11 +205,11 @@ def lines(found: list[Point]) -> list[Line]:
 
 def shown(found: list[Line]) -> Table:
     """A table to read."""
-    table = Table("along", "what", "sizes", "slope", "peer's", "largest, s", "ratio there", "memory beyond, MB")
+    table = Table("along", "what", "sizes", "slope", "late", "peer's", "largest, s", "ratio there", "memory beyond, MB")
     for line in found:
         ours, theirs = line.slopes
         memory = f"{line.memory[0] / 1e6:.0f} - {line.memory[-1] / 1e6:.0f}"
-        sizes, slopes = f"{line.sizes[0]} - {line.sizes[-1]}", (f"{ours:.3f}", f"{theirs:.3f}")
+        sizes, slopes = f"{line.sizes[0]} - {line.sizes[-1]}", (f"{ours:.3f}", f"{line.late:.3f}", f"{theirs:.3f}")
         last = f"{line.ours[-1]:.3g}", f"{line.ratio:.1f}"
         table.add_row(line.axis, f"{line.estimator} {line.call}", sizes, *slopes, *last, memory)
     return table

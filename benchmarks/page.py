@@ -90,14 +90,14 @@ def _along(axis: str, found: list[Line]) -> Iterator[str]:
     sizes = found[0].sizes
     yield f"![Time against {LONG[axis]}](growth-{axis}.svg)"
     yield ""
-    title = f"{LONG[axis]}: {sizes[0]:,} to {sizes[-1]:,}"
-    yield from header(title, "peer", "slope", "peer's slope", "largest", "ratio there", "memory")
+    title, late = f"{LONG[axis]}: {sizes[0]:,} to {sizes[-1]:,}", f"slope from {sizes[len(sizes) // 2]:,}"
+    yield from header(title, "peer", "slope", late, "peer's slope", "largest", "ratio there", "memory")
     for line in found:
         ours, theirs = line.slopes
         memory = f"{line.memory[0] / 1e6:.0f} to {line.memory[-1] / 1e6:.0f} MB"
         last = amount(line.ours[-1], "s"), f"{line.ratio:.1f}"
         what, peer = f"{line.estimator} {line.call}", ESTIMATORS[line.estimator].peer
-        yield row(what, peer, f"**{ours:.2f}**", f"{theirs:.2f}", *last, memory)
+        yield row(what, peer, f"**{ours:.2f}**", f"{line.late:.2f}", f"{theirs:.2f}", *last, memory)
     yield ""
 
 

@@ -95,7 +95,7 @@ def span(y: Array) -> tuple[int, int]:
 
 
 def sorted_codes(y: Array) -> tuple[Array, Array]:
-    """The sorted distinct values (m,) of y (n,), and the place of each entry, in the smallest type that has them all."""
+    """The sorted distinct values (m,) of y (n,), and the place of each entry among them, in the smallest type."""
     if len(y) < SHORT:
         return _sorted(y)
     near = _near(y) if y.dtype.kind in "iu" else None
@@ -126,9 +126,9 @@ def _near(y: Array) -> tuple[Array, Array] | None:
     low, size = span(y)
     if size > min(RANGE, len(y)):
         return None
-    first = np.array(low).astype(np.int64)  # of unsigned numbers that are too large it is off by 2^64, as they are
+    first = np.array([low]).astype(np.int64)[0]  # of unsigned numbers too large for it off by 2^64, as they are
     codes, there = np.empty(len(y), smallest(size)), np.zeros(size, np.bool_)
-    spread(lambda rows: _number(_plain(y[rows]), first[()], codes[rows], there), _pieces(y[:, None]))
+    spread(lambda rows: _number(_plain(y[rows]), first, codes[rows], there), _pieces(y[:, None]))
     values = (np.flatnonzero(there) + first).astype(y.dtype)
     return values, codes if there.all() else looked_up(np.cumsum(there) - 1, codes)
 

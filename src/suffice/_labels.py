@@ -203,7 +203,7 @@ def check_labels(y: Any) -> Array:
 class OneHot:
     """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
 
-    Labels of many rows take a byte each, and weights of 1 nothing: both are made plain where a batch of rows needs them.
+    Labels of few classes take a byte each, weights of 1 nothing: both are made plain where a batch of rows needs them.
 
     >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
     array([[0., 1.],

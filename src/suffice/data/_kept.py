@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from suffice._domain import Encoded
 from suffice._coding import smallest
+from suffice._domain import Encoded
 from suffice._labels import OneHot
 from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
@@ -211,9 +211,9 @@ def _entry(batch: Batch, store: Store) -> Entry | None:
     store.categories += _categories(X.features)
     values: Any = X.values
     kept = replace(values, parts=_each(store.put, values.parts)) if hasattr(values, "parts") else store.put(values)
-    codes, weight = Y.stored.astype(smallest(len(Y.classes)), copy=False), Y.given
-    weight = None if weight is None or (weight == 1).all() else store.put(weight)
-    return Entry(X.features, kept, Y.classes, store.put(codes), weight)
+    codes = store.put(Y.stored.astype(smallest(len(Y.classes)), copy=False))
+    plain = Y.given is None or bool((Y.given == 1).all())
+    return Entry(X.features, kept, Y.classes, codes, None if plain else store.put(Y.weight))
 
 
 def _asked(f: Callable[[Batch], R], store: Store, entry: Entry) -> R:
