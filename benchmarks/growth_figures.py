@@ -42,10 +42,9 @@ def picture(found: list[Line]) -> Figure:
         ax.set_visible(False)
     bottom, top = axes[0, 0].get_ylim()
     axes[0, 0].set_ylim(bottom, top * (top / bottom) ** 0.4)  # room for the slopes; all panels share it
-    for column in axes.T:
-        last = [ax for ax in column if ax.get_visible()][-1]
-        last.set_xlabel(LONG[found[0].axis], fontsize=10)
-        last.tick_params(labelbottom=True)
+    for ax in axes.flat[max(0, len(estimators) - ACROSS) : len(estimators)]:  # those with none below
+        ax.set_xlabel(LONG[found[0].axis], fontsize=10)
+        ax.tick_params(labelbottom=True)
     for ax in axes[:, 0]:
         ax.set_ylabel("seconds", fontsize=10)
     marks = [Line2D([], [], color=colour, lw=3) for colour in (OURS, THEIRS)]
