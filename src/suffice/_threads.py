@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
@@ -113,19 +113,18 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         yield from map(f, chain(first, items))
         return
     waiting: deque[Future[B]] = deque()
-    ended = threading.Event()
-    with few_threads(0), ThreadPoolExecutor(count, initializer=_begin, initargs=(ended,)) as pool:
+    ended, pool = threading.Event(), _pool(count)
+    with few_threads(0):
         try:
-            for item in chain(first, items):
-                waiting.append(pool.submit(copy_context().run, f, item))  # NumPy's error state is part of the context
+            for item in chain(first, items):  # NumPy's error state is part of the context
+                waiting.append(pool.submit(copy_context().run, _undivided, ended, f, item))
                 if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
             ended.set()
-            for future in waiting:
-                future.cancel()
+            wait([future for future in waiting if not future.cancel()])
 
 
 @contextmanager
@@ -142,9 +141,16 @@ def undivided(columns: int) -> Iterator[None]:
 _SPREADING = threading.local()
 
 
-def _begin(ended: threading.Event) -> None:
-    """Of a thread of `spread`, which is not to be divided again."""
+def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
+    """f of an item, in a thread of `spread`: not to be divided again, nor to go on once all is ended."""
     _SPREADING.now, _SPREADING.ended = True, ended
+    return f(item)
+
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    """So many threads, which stay for later calls: to begin them takes as long as a small batch."""
+    return ThreadPoolExecutor(count, "suffice")
 
 
 def check_wanted() -> None:
@@ -154,5 +160,6 @@ def check_wanted() -> None:
         raise CancelledError
 
 
-if hasattr(os, "register_at_fork"):  # a child has none of the threads that may hold the lock
+if hasattr(os, "register_at_fork"):  # a child has none of the threads, which may hold the lock
     os.register_at_fork(after_in_child=_LIMIT.__init__)  # type: ignore[misc]
+    os.register_at_fork(after_in_child=_pool.cache_clear)
