@@ -201,7 +201,7 @@ def test_the_page_says_what_was_measured(tmp_path):
     assert "| GaussianNB fit | 9 x 2 | GaussianNB | 1 s | **4.00** | 3.00 - 5.00 | 3 |" in text
     assert "| **2.00** | 9.90 - 5.00 | 3 (missed) |" in text
     assert "| rows: 100 to 10,000 | peer | slope |" in text
-    assert "| **1.00** | 1.00 | 10 ms | 2.0 | 5 to 5 MB |" in text
+    assert "| **1.00** | 1.00 | 1.00 | 10 ms | 2.0 | 5 to 5 MB |" in text
     assert page.replaced(f"a\n{page.BEGIN} old {page.END}\nb", text) == f"a\n{text}\nb"
 
 

@@ -30,6 +30,7 @@ from suffice._vector import Array
 from suffice.data import Data, Memory, is_source, source
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
+from suffice.encoders._base import numbered
 from suffice.files.checkpoint import recorded
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners._base import begin, require
@@ -114,7 +115,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             self.__dict__.pop("_shifted", None)
             learner = self._learner()
             require(learner, self._model().unit, *(learner.needed() if isinstance(learner, Learner) else ()))
-            read = self._read(X, y, sample_weight, reset=True)
+            read = self._read(X, y, sample_weight, True, getattr(learner, "once", False))
             model, data = begin(self._prepared(), read)
             if hasattr(learner, "close"):
                 s = _suited(self, data.sum(Observed(model)))
@@ -290,8 +291,8 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         read = self._read(X, y, sample_weight, reset)
         return begin(self._prepared(), read)[1]
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
-        """Input as a data set."""
+    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool, once: bool = False) -> Data:
+        """Input as a data set; rows in memory that are to be read once are encoded then, batch by batch."""
         given = source(X, y, sample_weight)
         if given is not None:
             if not reset:
@@ -299,6 +300,8 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             self._encoder, read = self._prepare(given)
             return read
         rows, Y = self._checked(X, y, sample_weight)
+        if once and reset and (whole := Memory(rows, Y)).several() and numbered(rows):
+            return self._features_later(X, whole)
         return Memory(self._features(rows, reset, Y), Y)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
@@ -339,6 +342,13 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         encoded = self._encoder(rows)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
+
+    def _features_later(self, X: Any, whole: Memory) -> Data:
+        """Rows that are encoded whenever they are read, after the checks; the first row has those of the encoder."""
+        self._encoder, read = self._prepare(whole)
+        self._encoder(cast(Memory, read).first())
+        validate_data(self, X, reset=True, skip_check_array=True)
+        return cast(Memory, read).later(self._encoder)
 
 
 def _suited(estimator: Classifier, s: Statistics[Any]) -> Statistics[Any]:

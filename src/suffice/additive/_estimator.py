@@ -364,11 +364,11 @@ class AdditiveTables(ExpertClassifier):
                 "classifier that was edited, or fit anew"
             )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
+    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool, once: bool = False) -> Data:
         if not reset:
             self._refuse_by_hand()
         self._by_hand = False
-        return super()._read(X, y, sample_weight, reset)
+        return super()._read(X, y, sample_weight, reset, once)
 
     def merge(self, other: Self) -> Self:
         """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here."""

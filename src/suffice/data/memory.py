@@ -21,7 +21,7 @@ from suffice._labels import OneHot
 from suffice._progress import reading
 from suffice._threads import few_threads, spread_in_order
 from suffice._vector import Array
-from suffice.data._base import Batch, Between, Change, Data, R
+from suffice.data._base import Batch, Between, Both, Change, Changed, Data, R
 from suffice.data._fingerprint import digest
 from suffice.data._layout import no_labels
 
@@ -141,6 +141,10 @@ class Memory(Data):
         """The same rows with a function applied, once, to their features, their labels or both."""
         X = self.X if features is None else features(self.X)
         return self._like(X, self.Y if labels is None else labels(self._labels()))
+
+    def later(self, features: Callable[[Any], Any]) -> Data:
+        """The same rows with a function applied to the features of each batch, anew in every pass."""
+        return Changed(self, Both(features), features)
 
     def changed(self, change: Change) -> Memory:
         """The same rows after a change of each batch, made once."""

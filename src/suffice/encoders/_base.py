@@ -85,6 +85,19 @@ def names_of(frame: nw.DataFrame[Any]) -> Array:
     return np.array([str(name) for name in frame.columns], dtype=object)
 
 
+def numbered(X: Any) -> bool:
+    """Whether all entries are numbers, or categories that have theirs: batches are as soon encoded as all rows at once.
+
+    >>> numbered(np.zeros((2, 1))), numbered(np.array([["u"], ["v"]]))
+    (True, False)
+    """
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "biuf"
+    frame = frame_of(X)
+    named = (nw.Boolean, nw.Categorical, nw.Enum)
+    return frame is not None and all(dtype.is_numeric() or dtype in named for dtype in frame.schema.dtypes())
+
+
 def numbers_of(column: nw.Series[Any]) -> Array:
     """A column of numbers as floats (n,), NaN where one is missing."""
     native = column.to_native()

@@ -142,6 +142,7 @@ class Learner(BaseEstimator):
     """A way from data to parameters that knows no particular model."""
 
     needs: ClassVar[tuple[type[Ability], ...]] = ()
+    once: ClassVar[bool] = False  # whether it mostly reads the data once
     instead: ClassVar[str] = "ClosedForm() and RiskCalibration() can be used with every model"  # of one that lacks them
 
     def needed(self) -> tuple[type[Ability], ...]:

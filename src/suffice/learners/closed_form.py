@@ -24,6 +24,8 @@ class ClosedForm(Learner):
            [4.]])
     """
 
+    once = True
+
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
         model, data = begin(model, data)
