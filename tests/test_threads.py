@@ -1,6 +1,9 @@
 """Threads change the time, not the result: batches over several, beside other threads and in other processes."""
 
 import multiprocessing
+import os
+import threading
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -118,6 +121,40 @@ def test_errors_and_error_states_cross_threads():
     with warnings.catch_warnings(), np.errstate(divide="ignore"):
         warnings.simplefilter("error")
         assert spread(lambda x: np.ones(1) / x, [0.0, 0.0])[0] == np.inf
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_threads_are_kept_and_nothing_goes_on_after_an_error():
+    begun, ended = [], []
+
+    def slow(i):
+        begun.append(i)
+        if i == 1:
+            raise ValueError
+        time.sleep(0.05)
+        ended.append(i)
+
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            spread(slow, range(50))
+        assert len(begun) - len(ended) == 1
+        assert len(begun) < 10
+        begun.clear()
+        ended.clear()
+    names = [thread.name for thread in threading.enumerate()]
+    assert sum(name.startswith("suffice") for name in names) <= 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("two_cores")
+def test_a_child_has_threads_of_its_own():
+    assert spread(abs, [-1, -2, -3]) == [1, 2, 3]
+    child = os.fork()
+    if not child:
+        with parallel_config(n_jobs=2):
+            os._exit(int(spread(abs, [-1, -2, -3]) != [1, 2, 3]))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def fits(name):
