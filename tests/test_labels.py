@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+import suffice
 from suffice import (
     CategoricalNB,
     DegenerateError,
@@ -131,3 +132,14 @@ def test_planes_take_probabilities_of_classes_that_are_to_come():
 def test_one_model_of_ones_own_names_its_keys():
     with pytest.raises(ValueError, match=r"class_prior has \['dead'\], which no row is labelled"):
         ModelClassifier(DiagonalGaussian(class_prior={"ill": 0.5, "well": 0.4, "dead": 0.1})).fit(X, TEXT)
+
+
+@pytest.mark.parametrize("kind", [">i8", ">U6", "T"])
+def test_labels_of_foreign_types_can_be_saved(kind, tmp_path):
+    y = np.tile(["1", "2"], 25).astype(np.dtypes.StringDType() if kind == "T" else kind)
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = GaussianNB().fit(X, y)
+    model.save(tmp_path / "m.suffice")
+    again = suffice.load(tmp_path / "m.suffice").predict(X)
+    assert again.tolist() == model.predict(X).tolist()
+    assert set(again.tolist()) == set(y.tolist())

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import warnings
@@ -26,6 +27,8 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     _threads,
 )
+from suffice._cached import cached_property
+from suffice._compiled import Compiled
 from suffice._labels import OneHot
 from suffice._threads import spread, spread_in_order, workers
 from suffice.data import memory
@@ -232,3 +235,71 @@ def test_a_search_in_workers_finds_what_one_alone_does(backend):
 
 def test_no_more_threads_than_cores():
     assert 1 <= workers() <= cpu_count()
+
+
+def test_what_is_worked_out_once_holds_up_nobody_else():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, waits):
+            self.waits, self.times = waits, 0
+
+        @cached_property
+        def value(self):
+            self.times += 1
+            if self.waits:
+                begun.set()
+                go_on.wait(20)
+            return 7
+
+    slow, quick = Slow(True), Slow(False)
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert begun.wait(20)
+    assert quick.value == quick.value == 7
+    assert thread.is_alive()
+    go_on.set()
+    thread.join()
+    assert (slow.value, slow.times, quick.times) == (7, 1, 1)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_a_batch_that_is_waited_for_ends_before_ctrl_c_is_answered():
+    ended = []
+
+    def slow(i):
+        if i == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        ended.append(i)
+
+    with pytest.raises(KeyboardInterrupt):
+        spread(slow, range(20))
+    many = len(ended)
+    assert 0 in ended
+    time.sleep(0.3)
+    assert len(ended) == many
+
+
+def test_ctrl_c_in_machine_code_stays_what_it_is():
+    def interrupted(*_):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    loop = Compiled(interrupted)
+    loop._code = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        loop()
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_fits_go_on_when_threads_can_no_longer_be_begun(monkeypatch):
+    monkeypatch.setattr("suffice._threads.ThreadPoolExecutor.submit", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError), parallel_config(n_jobs=2):
+        spread(abs, [-1, -2])
+
+    def ending(*_):
+        raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    monkeypatch.setattr("suffice._threads.ThreadPoolExecutor.submit", ending)
+    with parallel_config(n_jobs=2):
+        assert spread(abs, [-1, -2]) == [1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import update_wrapper
 from threading import Lock
@@ -21,6 +22,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
 
 
+def _numba() -> Any:
+    """The compiler; an import that Ctrl-C has cut short leaves nothing behind that later ones would take for whole."""
+    before = set(sys.modules)
+    try:
+        import numba
+    except BaseException:
+        for name in set(sys.modules) - before:
+            if name.partition(".")[0] == "numba":
+                del sys.modules[name]
+        raise
+    return numba
+
+
 class Compiled:
     """A function that numba compiles when it is first called, or called by another one that is compiled."""
 
@@ -33,21 +47,23 @@ class Compiled:
         if self._code is None:
             with _LOCK[0]:  # threads that come first at the same time compile it once
                 if self._code is None:
-                    from numba import njit
-
+                    njit = _numba().njit
                     make = njit(cache=True, nogil=True, fastmath=set(self._fast))
                     self._code = cast(Callable[..., Any], make(self._function))
         return self._code
 
     def __call__(self, *args: Any) -> Any:
-        return self.machine_code()(*args)
+        try:
+            return self.machine_code()(*args)
+        except SystemError as error:  # what Python makes of Ctrl-C while machine code runs
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
 
     @property
     def _numba_type_(self) -> Any:
         """What numba takes this for where a compiled function names it."""
-        from numba import types
-
-        return types.Dispatcher(self.machine_code())
+        return _numba().types.Dispatcher(self.machine_code())
 
 
 def compiled(function: F) -> F:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from suffice._cached import cached_property
 from suffice._check import is_number
 from suffice._coding import looked_up, sorted_codes, span, values_of
 from suffice._compiled import compiled, in_any_order
@@ -182,8 +182,12 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 
 def check_labels(y: Any) -> Array:
     """Labels as a flat array (n,); the one place where it is checked that they are labels."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # strings of any length, which scikit-learn does not know
+        y = y.astype(object)
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
         y = column_or_1d(y, warn=True)
+    if not y.dtype.isnative:
+        y = y.astype(y.dtype.newbyteorder("="))
     if y.dtype.kind in "biu" and len(y) and 2 * span(y)[1] <= len(y):
         return np.asarray(y)
     values = values_of(y)

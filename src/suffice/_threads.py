@@ -116,12 +116,12 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
     ended, pool = threading.Event(), _pool(count)
     with few_threads(0):
         try:
-            for item in chain(first, items):  # NumPy's error state is part of the context
-                waiting.append(pool.submit(copy_context().run, _undivided, ended, f, item))
+            for item in chain(first, items):
+                waiting.append(_begun(pool, ended, f, item))
                 if len(waiting) > count:
-                    yield waiting.popleft().result()
+                    yield _first(waiting)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first(waiting)
         finally:
             ended.set()
             wait([future for future in waiting if not future.cancel()])
@@ -145,6 +145,23 @@ def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
     """f of an item, in a thread of `spread`: not to be divided again, nor to go on once all is ended."""
     _SPREADING.now, _SPREADING.ended = True, ended
     return f(item)
+
+
+def _begun(pool: ThreadPoolExecutor, ended: threading.Event, f: Callable[[A], B], item: A) -> Future[B]:
+    """f of an item in a thread; done here once the interpreter ends, and begins no more of them."""
+    try:  # NumPy's error state is part of the context
+        return pool.submit(copy_context().run, _undivided, ended, f, item)
+    except RuntimeError:
+        done: Future[B] = Future()
+        done.set_result(f(item))
+        return done
+
+
+def _first(waiting: deque[Future[B]]) -> B:
+    """The first result, which is waited for as long as it is among the others, that Ctrl-C ends."""
+    found = waiting[0].result()
+    waiting.popleft()
+    return found
 
 
 @cache

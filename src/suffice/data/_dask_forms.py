@@ -6,7 +6,6 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import cloudpickle
@@ -16,6 +15,7 @@ import pandas as pd
 from dask import delayed
 from scipy.sparse import issparse
 
+from suffice._cached import cached_property
 from suffice._labels import OneHot
 from suffice._threads import undivided
 from suffice._vector import Array
@@ -99,7 +99,7 @@ class Tables(Form):
         layout.needed(list(frame.columns), labels=layout.target is not None)
 
     @cached_property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """As they are read for learning: dask joins some where few columns are needed."""
         learned = self.layout.target is not None or isinstance(self.layout, Unlabelled)
         return len(self.parts) if learned else int(self.frame.npartitions)

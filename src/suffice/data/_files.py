@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from suffice._cached import cached_property
 from suffice._extras import optional
 from suffice._labels import listed, show
 from suffice.data._layout import DataError, located

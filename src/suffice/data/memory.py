@@ -106,8 +106,8 @@ class Memory(Data):
         return len(row_slices(self.X, self.batch_size)) > 1
 
     def first(self) -> Any:
-        """The features of the first row."""
-        return rows_of(self.X, slice(0, 1))
+        """The features of the first row; of what has no columns, all, as messages show them."""
+        return rows_of(self.X, slice(0, 1)) if len(self.X.shape) > 1 else self.X
 
     def _near(self, f: Callable[[Batch], R]) -> Callable[[Batch], R]:
         """f with sums about origins among all rows, where it has any: so those of several batches have the same."""

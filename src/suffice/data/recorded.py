@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
+from suffice._cached import cached_property
 from suffice._content import Content
 from suffice._labels import OneHot
 from suffice.data._base import Batch, Change, Data, R

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, cast
 from weakref import finalize
 
+from suffice._cached import cached_property
 from suffice._progress import reading
 from suffice.data._base import Batch, R
 from suffice.data._layout import DataError, Layout

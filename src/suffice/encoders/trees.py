@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from hashlib import blake2b
 from typing import ClassVar, Self
 
 import numpy as np
 
+from suffice._cached import cached_property
 from suffice._domain import CategoricalFeatures, Encoded, Features
 from suffice._threads import spread
 from suffice._vector import Array

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
+from suffice._cached import cached_property
 from suffice._domain import Domain, Features
 from suffice._labels import OneHot, show
 from suffice._vector import Array

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from scipy.special import expit, ndtr
 
+from suffice._cached import cached_property
 from suffice._domain import Domain
 from suffice._vector import Array
 from suffice.models._base import DegenerateError

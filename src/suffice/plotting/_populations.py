@@ -6,13 +6,13 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import logit, ndtr
 from sklearn.base import clone
 
+from suffice._cached import cached_property
 from suffice._notice import PoorFitWarning
 from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
 from suffice._vector import Array

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._cached import cached_property
 from suffice._contributions import Contributions, name_of
 from suffice._learned import Learned
 from suffice.encoders._base import frame_of

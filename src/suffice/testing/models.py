@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from suffice._cached import cached_property
 from suffice._domain import Encoded
 from suffice._labels import OneHot
 from suffice._posterior import log_posterior, posterior

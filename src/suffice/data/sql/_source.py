@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from sqlglot import exp as sq
 
+from suffice._cached import cached_property
 from suffice._extras import optional
 from suffice._hash import digest
 from suffice._progress import reading
