@@ -15,7 +15,7 @@ from suffice._threads import spread
 from suffice._vector import Array
 from suffice.encoders import _tree_kernels as kernels
 
-ROWS = 8192  # that a thread takes at a time
+ROWS, SHARES = 8192, 4  # that a thread takes at a time, at most, and parts that fewer rows than these make
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,4 +157,5 @@ class Trees:
 
 
 def _slices(n: int) -> list[slice]:
-    return [slice(i, i + ROWS) for i in range(0, n, ROWS)]
+    size = min(ROWS, max(kernels.BLOCK, -(-n // SHARES)))
+    return [slice(i, i + size) for i in range(0, n, size)]

@@ -20,7 +20,9 @@ from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
+ROWS = 2048  # scores of so many are a batch, small enough that threads have a share each
 LOWEST = -1e4  # a score that stands for impossible
+HIGHEST = np.finfo(np.float64).max  # the greatest that is a number
 ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
 HALVINGS = 40  # of a step, at most
 LEAST = 1e-12  # of a curvature, beside its trace
@@ -44,8 +46,8 @@ class Apart:
         scores = cast(Weighable[Any, Any], self.model).scores_without(batch.X, Y, self.theta, self.s)
         own = scores[np.arange(len(Y)), np.maximum(Y.codes, 0)]
         told = (Y.codes >= 0) & np.isfinite(own).all(axis=1)  # nothing can tell a class that has no other row
-        scores = np.maximum(np.nan_to_num(scores, nan=LOWEST, neginf=LOWEST), LOWEST)
-        return Batch(scores[told], Y[np.flatnonzero(told)])
+        np.fmin(np.fmax(scores, LOWEST, out=scores), HIGHEST, out=scores)  # NaN is LOWEST, too
+        return Batch(scores, Y) if told.all() else Batch(scores[told], Y[np.flatnonzero(told)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Gathered:
 
     def rows(self) -> Memory:
         """The same as rows in memory."""
-        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight))
+        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight), batch_size=ROWS)
 
 
 @dataclass(frozen=True)
