@@ -138,17 +138,17 @@ class Sample:
         distinct = _distinct(some.rows.keys)
         m = self.growth.max_rows if whole.many else min(self.growth.max_rows, len(distinct) // 2)
         columns = np.ascontiguousarray(some.rows.Z.T)
-        holes = np.asarray(np.isnan(columns).any(axis=1))
-        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, holes)), seeds)
+        plain = bool(self.ordered.all() and not np.isnan(columns).any())
+        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, plain)), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
     def _tree(
-        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, Array]
+        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, bool]
     ) -> tuple[np.uint64, tuple[Array, ...]]:
         """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
 
-        `table` is all rows by column (d, n), and which columns have missing entries (d,).
+        `table` is all rows by column (d, n), and whether all have an order and no entry is missing.
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = some.rows.keys if m else some.rows.keys[:0]
