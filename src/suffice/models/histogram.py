@@ -77,7 +77,7 @@ class Histogram(Sums):
     (array([0. , 1.5]), array([[1., 1.], [0., 1.]]))
     """
 
-    fixed: ClassVar = ("keys", "shift")
+    fixed: ClassVar[tuple[str, ...]] = ("keys", "shift")
     counts: ClassVar = ("table",)
 
     keys: tuple[Array, ...]  # d of (m_j,), sorted
