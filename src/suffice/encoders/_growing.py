@@ -25,6 +25,7 @@ from suffice.encoders._splits import (
 from suffice.encoders._tree_kernels import goes_left
 
 PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure sides scores, but for rounding
+LEAF = -1  # in the place of how many features do not vary in a node
 
 
 @compiled
@@ -87,6 +88,13 @@ def alike(order: Array, begin: Any, end: Any, labels: Array, own: Array) -> bool
 
 
 @compiled
+def is_leaf(total: Any, classes: int, min_split: float, supervised: bool) -> bool:
+    """Whether a node is not split, by the word of all its rows."""
+    mass, pure = summary(total, classes)
+    return mass < min_split or (supervised and pure)
+
+
+@compiled
 def put(stack: Array, top: int, node: int, begin: Any, end: Any, fixed: int) -> None:
     """A node to be grown on: its rows from `begin` to `end`, and how many features do not vary among them."""
     stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = node, begin, end, fixed
@@ -136,6 +144,10 @@ def grow(
     while top:
         top -= 1
         node, begin, end, fixed = stack[top, 0], np.uint64(stack[top, 1]), np.uint64(stack[top, 2]), stack[top, 3]
+        if fixed == LEAF:
+            left[node] = -1 - leaves
+            leaves += 1
+            continue
         total = gather(order, begin, end, words, near)
         if len(words):
             mass, pure = summary(total, classes)
@@ -159,9 +171,16 @@ def grow(
             leaves += 1
             continue
         feature[node], threshold[node], missing_left[node] = which[at], high[at], to_left
-        ends = divide(columns, which[at], order, begin, end, high[at], ordered[which[at]], to_left, spare)
+        first = second = fixed
+        if len(words):  # what is known of the sides already need not be looked up in their rows
+            there[at] += lost[at] if to_left else NOTHING
+            first = LEAF if is_leaf(there[at], classes, min_split, supervised) else fixed
+            second = LEAF if is_leaf(total - there[at], classes, min_split, supervised) else fixed
+        ends = end
+        if first != LEAF or second != LEAF:
+            ends = divide(columns, which[at], order, begin, end, high[at], ordered[which[at]], to_left, spare)
         left[node] = nodes
-        put(stack, top, nodes + 1, ends, end, fixed)
-        put(stack, top + 1, nodes, begin, ends, fixed)
+        put(stack, top, nodes + 1, ends, end, second)
+        put(stack, top + 1, nodes, begin, ends, first)
         top, nodes = top + 2, nodes + 2
     return feature[:nodes], threshold[:nodes], missing_left[:nodes], left[:nodes]
