@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from suffice._domain import Encoded, Features
-from suffice._hash import row_keys
 from suffice._labels import positions, unite
 from suffice._threads import spread
 from suffice._vector import Array
@@ -30,8 +29,7 @@ class Rows:
     @classmethod
     def of(cls, X: Encoded) -> Rows:
         """Of encoded rows."""
-        Z = np.ascontiguousarray(X.features.comparable(X.values))
-        return cls(Z, row_keys(Z))
+        return cls(X.comparable, X.keys)
 
 
 @dataclass(frozen=True, eq=False)

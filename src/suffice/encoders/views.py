@@ -96,7 +96,7 @@ class Views(Encoder):
     def encode(self, X: Any) -> Encoded:
         if not self.ready:
             raise ValueError("rows are seen once the encoder is prepared: prepare it first")
-        rows = self.inner(X)
+        rows = replace(self.inner(X))  # what views keep with rows goes with these
         blocks = cast(BlockFeatures, rows.features)
         seen = {name: view(rows) for name, view in self.views}
         values: Mapping[str, Any] = cast(Any, rows.values).parts

@@ -20,7 +20,7 @@ from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
-ROWS = 2048  # scores of so many are a batch, small enough that threads have a share each
+ROWS, SHARES = 1024, 4  # of scores: rows of a batch at least, and batches of more rows, such that threads have shares
 LOWEST = -1e4  # a score that stands for impossible
 HIGHEST = np.finfo(np.float64).max  # the greatest that is a number
 ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
@@ -66,7 +66,8 @@ class Gathered:
 
     def rows(self) -> Memory:
         """The same as rows in memory."""
-        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight), batch_size=ROWS)
+        size = max(ROWS, -(-len(self.codes) // SHARES))
+        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight), batch_size=size)
 
 
 @dataclass(frozen=True)
