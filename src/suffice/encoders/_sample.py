@@ -150,7 +150,7 @@ class Sample:
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = some.rows.keys if m else some.rows.keys[:0]
-        chosen, _ = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
+        chosen = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
         nodes: Any = _growing.grow(
             *table,
             self.ordered,
@@ -174,12 +174,13 @@ def _distinct(keys: Array) -> Array:
 
 def _limit(keys: Array, seed: np.uint64, m: int) -> np.uint64:
     """The m-th smallest of the hashes of different keys (n,)."""
-    share = min(1.0, (m + 8 * m**0.5 + 16) / len(keys))  # nearly always enough to look at
-    for bound in (np.uint64(share * (2**64 - 2**11)), np.uint64(2**64 - 1)):
-        _, found = kernels.up_to(keys, np.array([seed]), np.array([bound]))
-        if len(found) >= m:
+    share, near = m / len(keys), (8 * m**0.5 + 16) / len(keys)  # nearly always enough to look at
+    likely = [int(min(max(end, 0.0), 1.0) * (2**64 - 2**11)) for end in (share - near, share + near)]
+    for bounds in (likely, [0, 2**64 - 1]):
+        before, found = kernels.around(keys, np.array([seed]), np.array(bounds, dtype=np.uint64))
+        if before < m <= before + len(found):
             break
-    limit: np.uint64 = np.partition(found, m - 1)[m - 1]
+    limit: np.uint64 = np.partition(found, m - 1 - before)[m - 1 - before]
     return limit
 
 

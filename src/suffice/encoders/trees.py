@@ -81,7 +81,7 @@ class Trees:
         """A number of 63 bits that tells these trees from all others."""
         found = blake2b(digest_size=8)
         for field in fields(self):
-            found.update(np.ascontiguousarray(getattr(self, field.name)).tobytes())
+            found.update(np.ascontiguousarray(getattr(self, field.name)).data)
         return int.from_bytes(found.digest()) >> 1
 
     def __eq__(self, other: object) -> bool:
@@ -131,9 +131,8 @@ class Trees:
     @cached_property
     def _nodes(self) -> Array:
         nodes = np.empty(len(self.left), kernels.NODE)
-        for tree in map(slice, self.starts[:-1], self.starts[1:]):
-            parts = (part[tree] for part in (self.feature, self.threshold, self.missing_left, self.left))
-            kernels.packed(nodes[tree], self.ordered, *parts)
+        parts = self.feature, self.threshold, self.missing_left, self.left
+        kernels.packed(nodes, self.starts, self.ordered, *parts)
         return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
