@@ -18,6 +18,8 @@ from suffice.encoders import _tree_kernels as kernels
 from suffice.encoders._base import Encoder
 from suffice.encoders.trees import Trees
 
+MANY = 0.4  # the share of all rows that a tree is grown on, below which most have been forgotten
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -175,7 +177,8 @@ def _distinct(keys: Array) -> Array:
 def _limit(keys: Array, seed: np.uint64, m: int) -> np.uint64:
     """The m-th smallest of the hashes of different keys (n,)."""
     share, near = m / len(keys), (8 * m**0.5 + 16) / len(keys)  # nearly always enough to look at
-    likely = [int(min(max(end, 0.0), 1.0) * (2**64 - 2**11)) for end in (share - near, share + near)]
+    low = share - near if share > MANY else 0.0  # of many rows those remained whose hashes are small
+    likely = [int(min(max(end, 0.0), 1.0) * (2**64 - 2**11)) for end in (low, share + near)]
     for bounds in (likely, [0, 2**64 - 1]):
         before, found = kernels.around(keys, np.array([seed]), np.array(bounds, dtype=np.uint64))
         if before < m <= before + len(found):
