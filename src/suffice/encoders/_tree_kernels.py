@@ -28,23 +28,24 @@ mixed = compiled(_hash.mixed)
 @compiled
 def up_to(keys: Array, seed: Array, limit: Array) -> Array:
     """Which of some keys (n,) have a hash under a seed (1,) of at most a limit (1,)."""
-    which, count = np.empty(len(keys) + 1, np.int64), 0
+    which, count, s, most = np.empty(len(keys) + 1, np.int64), np.uint64(0), seed[0], limit[0]
     for i in range(len(keys)):
         which[count] = i
-        count += mixed(keys[i] ^ seed[0]) <= limit[0]
+        count += np.uint64(mixed(keys[i] ^ s) <= most)
     return which[:count].copy()
 
 
 @compiled
 def around(keys: Array, seed: Array, bounds: Array) -> tuple[int, Array]:
     """How many of some keys (n,) have a hash under a seed (1,) below the first of two bounds; the hashes between."""
-    hashes, below, count = np.empty(len(keys) + 1, np.uint64), 0, 0
+    hashes, below, count = np.empty(len(keys) + 1, np.uint64), np.uint64(0), np.uint64(0)
+    s, low, high = seed[0], bounds[0], bounds[1]
     for i in range(len(keys)):
-        found = mixed(keys[i] ^ seed[0])
+        found = mixed(keys[i] ^ s)
         hashes[count] = found
-        below += found < bounds[0]
-        count += (found >= bounds[0]) & (found <= bounds[1])
-    return below, hashes[:count].copy()
+        below += np.uint64(found < low)
+        count += np.uint64((found >= low) & (found <= high))
+    return int(below), hashes[:count].copy()
 
 
 @compiled
