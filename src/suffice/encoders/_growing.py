@@ -25,6 +25,7 @@ from suffice.encoders._splits import (
 from suffice.encoders._tree_kernels import goes_left
 
 PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure sides scores, but for rounding
+FEW = 3  # times as many rows as those of a tree, up to which these are not put side by side
 LEAF = -1  # in the place of how many features do not vary in a node
 
 
@@ -125,12 +126,13 @@ def grow(
     size = max(1, 2 * n - 1)
     feature, threshold = np.zeros(size, np.int32), np.zeros(size)
     missing_left, left = np.zeros(size, np.bool_), np.zeros(size, np.int32)
-    columns = taken(table, rows)
-    labels, weight = labels[rows], weight[rows]
+    columns, order, spare = table, np.zeros(n + int(GROUP), np.uint32), np.empty(n, np.uint32)
+    order[:n] = rows
+    if table.shape[1] > FEW * n:  # so many others that they are in the way
+        columns, labels, weight = taken(table, rows), labels[rows], weight[rows]
+        order[:n] = np.arange(n)
     words = packed(labels, weight, classes)
     state = seed[0] + STEP
-    order, spare = np.zeros(n + int(GROUP), np.uint32), np.empty(n, np.uint32)
-    order[:n] = np.arange(n)
     features = np.arange(d)  # those that do not vary in a node come first, there and below it
     own, share = np.empty(n, labels.dtype), np.empty(n + int(GROUP))  # of a node's rows, side by side
     near = np.empty(n + int(GROUP), np.uint64)

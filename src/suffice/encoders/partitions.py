@@ -88,6 +88,9 @@ class Partitions(Encoder):
         drawn = seeds(self.seed, self.n)
         return Growth(drawn, self.max_rows, candidates, self.min_leaf, self.min_split, self.labels)
 
+    def work_ahead(self) -> None:
+        self._grown().work_ahead()
+
     def inputs(self, features: Features) -> Features:
         return self.columns or features
 

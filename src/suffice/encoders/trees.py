@@ -111,6 +111,10 @@ class Trees:
         leaves = tuple(np.arange(size) for size in self.sizes)
         return LeafFeatures(len(self), names, leaves, trees=self.digest)
 
+    def work_ahead(self) -> None:
+        """Work out what rows are sent to leaves by, and what the leaves are called; both are kept."""
+        _ = self.features, self._nodes
+
     def leaves(self, Z: Array, keys: Array | None = None) -> Array:
         """The leaf of every tree that each row (n, d) comes to: (n, t).
 

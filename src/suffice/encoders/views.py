@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from suffice._domain import Encoded, Features
+from suffice._threads import spread
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.encoders._base import Encoder
@@ -60,6 +61,7 @@ class Views(Encoder):
         rows = data.map(inner).persist()
         views = tuple((name, view.prepare(rows)) for name, view in self.views)
         kept = tuple((name, view) for name, view in views if getattr(view, "useful", True))
+        spread(lambda one: one[1].work_ahead(), kept)
         return replace(self, inner=inner, views=kept, ready=True)
 
     def view(self, name: str) -> Any:

@@ -139,7 +139,7 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
-        each = self.each(lambda name, model: model.restrict(part(s, name)), s.domain.features)
+        each = {name: model.restrict(part(s, name)) for name, model in self.present(s.domain.features)}
         features = {name: one.domain.features for name, one in each.items()}
         domain = replace(s.domain, features=cast(BlockFeatures, s.domain.features).with_parts(features))
         return Statistics(domain, s.mass, Parts({name: one.sums for name, one in each.items()}))
