@@ -218,16 +218,13 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
 
 
 def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float]]:
-    """Weights of at least 0, by projected Newton steps, and the mean log loss after each of them."""
+    """Weights of at least 0, by Newton steps, and the mean log loss after each of them."""
     w, at = start, _penalised(scores.sum(SlopeAt(start)), start, start, ridge)
     losses = [at.loss / (at.mass or 1.0)]
     for _ in range(max_iter):
-        free = (w > 0) | (at.gradient < 0)
-        step = np.zeros_like(w)
-        scale = start[free]  # so that experts of many voices and of one are of one size
-        H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
-        H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
-        step[free] = -scale * cho_solve(cho_factor(H), at.gradient[free] * scale)
+        step = _step(w, at, start)
+        if -(at.gradient @ step) <= SETTLED * (1.0 + abs(at.loss)):  # which is twice the fall, as near as this
+            return np.maximum(w + step, 0.0), losses
         for halving in range(HALVINGS):
             new = np.maximum(w + 0.5**halving * step, 0.0)
             there = _penalised(scores.sum(SlopeAt(new)), new, start, ridge)
@@ -240,6 +237,32 @@ def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Arra
         if fall <= SETTLED * (1.0 + abs(at.loss)):
             return w, losses
     return w, [*losses, losses[-1]]
+
+
+def _step(w: Array, at: Slope, start: Array) -> Array:
+    """To the least of the quadratic at w, of which weights that would be below 0 are put to 0, one set after the other.
+
+    Where that leads uphill, the step that asks for no bounds.
+    """
+    free = (w > 0) | (at.gradient < 0)
+    first = step = _newton(w, at, start, free)
+    while (w[free] + step[free] < 0).any():
+        free = free & (w + step > 0)
+        step = _newton(w, at, start, free)
+    return step if at.gradient @ step < 0 else np.where(w + first > 0, first, -w)
+
+
+def _newton(w: Array, at: Slope, start: Array, free: Array) -> Array:
+    """The step to the least of the quadratic at w among weights that are 0 but for those that are free."""
+    step = np.where(free, 0.0, -w)
+    if not free.any():
+        return step
+    scale = start[free]  # so that experts of many voices and of one are of one size
+    H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
+    H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
+    slope = at.gradient[free] + at.curvature[free] @ step
+    step[free] = -scale * cho_solve(cho_factor(H), slope * scale)
+    return step
 
 
 def _penalised(at: Slope, w: Array, start: Array, ridge: float) -> Slope:
