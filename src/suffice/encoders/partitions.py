@@ -53,7 +53,7 @@ class Partitions(Encoder):
     >>> encoder = Partitions(n=3).prepare(Memory(X, y))
     >>> encoder(X[[0, 39]]).values
     array([[0, 0, 0],
-           [1, 1, 2]], dtype=int32)
+           [2, 3, 3]], dtype=int32)
     >>> encoder.inside(X).mean(axis=0)
     array([0.5, 0.5, 0.5])
 
