@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from suffice._hash import digest
+from suffice._hash import digest, row_keys
 from suffice._labels import check_family, listed, positions, show, show_all, unite
 from suffice._reading import Choices, Reading
 from suffice._vector import Array
@@ -249,6 +250,19 @@ class Encoded:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return (len(self), self.features.width)
+
+    @cached_property
+    def comparable(self) -> Array:
+        """Numbers (n, d) to compare rows of any batches by, as the features have them; kept for who asks next."""
+        return np.ascontiguousarray(self.features.comparable(self.values))
+
+    @cached_property
+    def keys(self) -> Array:
+        """64 random bits for every row (n,), equal for equal rows of any batches; kept, too."""
+        return row_keys(self.comparable)
+
+    def __getstate__(self) -> dict[str, Any]:  # what is kept follows from the values, and does not travel
+        return {"features": self.features, "values": self.values}
 
     def by_rows(self) -> Encoded:
         """The same, with the values of a row next to each other, as loops over rows want them."""

@@ -25,6 +25,7 @@ from suffice.models._blocks import AnyDensity, part
 from suffice.models.cells import silent
 from suffice.models.experts import Experts
 from suffice.models.gaussian import ConstantColumnWarning
+from suffice.models.glimpse import Glimpsed
 from suffice.models.leaves import Leaves
 from suffice.models.pooled import Pooled
 from suffice.models.product import Product
@@ -222,7 +223,7 @@ def _seed(rng: np.random.RandomState) -> int:
 
 def _account(table: Table, rows: Data) -> tuple[str, ...]:
     """Why a column is left out, in words, or "": it does not vary, or it only numbers or names the rows."""
-    kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Binned())}
+    kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Glimpsed())}
     kinds |= {CATEGORY: Pooled(), CATEGORY + KEPT: Pooled(identifiers=False)}
     s = rows.sum(Observed(Product.of(kinds, encoder=table)))
     blocks, said = cast(BlockFeatures, s.domain.features), [""] * s.domain.width

@@ -373,7 +373,7 @@ def test_sums_of_words_grow_the_trees_of_sums_by_class(heavy):
     encoder = grown(X, y)
     Z, weight = encoder.rows(X).Z, np.where(np.arange(len(y)) % 2, heavy, 1.0)
     columns, rows = np.ascontiguousarray(Z.T), np.arange(0, len(y), 2)
-    table = columns, np.isnan(columns).any(axis=1), encoder.trees.ordered, rows, y, weight
+    table = columns, False, encoder.trees.ordered, rows, y, weight
     for candidates in (1, 4):
         how = np.array([7], dtype=np.uint64), candidates, 1.0, 2.0, True
         few, many = (_growing.grow(*table, classes, *how) for classes in (3, 9))

@@ -245,7 +245,9 @@ def _weights(weight: Any, n: int) -> Any:
 
 
 def rows_of(X: Any, rows: slice) -> Any:
-    """Some rows of X that are next to each other."""
+    """Some rows of X that are next to each other; X itself if these are all."""
+    if isinstance(X, Encoded) and not rows.start and rows.stop >= len(X):
+        return X
     return X[rows] if isinstance(X, Encoded | np.ndarray) else _safe_indexing(X, rows)
 
 

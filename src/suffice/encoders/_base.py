@@ -34,6 +34,9 @@ class Encoder(ABC):
         """
         return self
 
+    def work_ahead(self) -> None:  # noqa: B027 - most have nothing to work out
+        """Work out and keep what every use of it will ask for, and takes a while: several encoders do so at a time."""
+
     def inputs(self, features: Features) -> Features:
         """The columns that rows have before they are encoded as such features; mostly these themselves."""
         return features

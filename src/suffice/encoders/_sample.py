@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from suffice._domain import Encoded, Features
-from suffice._hash import row_keys
 from suffice._labels import positions, unite
 from suffice._threads import spread
 from suffice._vector import Array
@@ -18,6 +17,8 @@ from suffice.encoders import _growing
 from suffice.encoders import _tree_kernels as kernels
 from suffice.encoders._base import Encoder
 from suffice.encoders.trees import Trees
+
+MANY = 0.4  # the share of all rows that a tree is grown on, below which most have been forgotten
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +31,7 @@ class Rows:
     @classmethod
     def of(cls, X: Encoded) -> Rows:
         """Of encoded rows."""
-        Z = np.ascontiguousarray(X.features.comparable(X.values))
-        return cls(Z, row_keys(Z))
+        return cls(X.comparable, X.keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,21 +138,21 @@ class Sample:
         distinct = _distinct(some.rows.keys)
         m = self.growth.max_rows if whole.many else min(self.growth.max_rows, len(distinct) // 2)
         columns = np.ascontiguousarray(some.rows.Z.T)
-        holes = np.asarray(np.isnan(columns).any(axis=1))
-        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, holes)), seeds)
+        plain = bool(self.ordered.all() and not np.isnan(columns).any())
+        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, plain)), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
     def _tree(
-        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, Array]
+        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, bool]
     ) -> tuple[np.uint64, tuple[Array, ...]]:
         """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
 
-        `table` is all rows by column (d, n), and which columns have missing entries (d,).
+        `table` is all rows by column (d, n), and whether all have an order and no entry is missing.
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = some.rows.keys if m else some.rows.keys[:0]
-        chosen, _ = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
+        chosen = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
         nodes: Any = _growing.grow(
             *table,
             self.ordered,
@@ -176,12 +176,14 @@ def _distinct(keys: Array) -> Array:
 
 def _limit(keys: Array, seed: np.uint64, m: int) -> np.uint64:
     """The m-th smallest of the hashes of different keys (n,)."""
-    share = min(1.0, (m + 8 * m**0.5 + 16) / len(keys))  # nearly always enough to look at
-    for bound in (np.uint64(share * (2**64 - 2**11)), np.uint64(2**64 - 1)):
-        _, found = kernels.up_to(keys, np.array([seed]), np.array([bound]))
-        if len(found) >= m:
+    share, near = m / len(keys), (8 * m**0.5 + 16) / len(keys)  # nearly always enough to look at
+    low = share - near if share > MANY else 0.0  # of many rows those remained whose hashes are small
+    likely = [int(min(max(end, 0.0), 1.0) * (2**64 - 2**11)) for end in (low, share + near)]
+    for bounds in (likely, [0, 2**64 - 1]):
+        before, found = kernels.around(keys, np.array([seed]), np.array(bounds, dtype=np.uint64))
+        if before < m <= before + len(found):
             break
-    limit: np.uint64 = np.partition(found, m - 1)[m - 1]
+    limit: np.uint64 = np.partition(found, m - 1 - before)[m - 1 - before]
     return limit
 
 

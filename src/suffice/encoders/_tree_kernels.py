@@ -26,14 +26,26 @@ mixed = compiled(_hash.mixed)
 
 
 @compiled
-def up_to(keys: Array, seed: Array, limit: Array) -> tuple[Array, Array]:
-    """Which of some keys (n,) have a hash under a seed (1,) of at most a limit (1,), and these hashes."""
-    which, hashes, count = np.empty(len(keys) + 1, np.int64), np.empty(len(keys) + 1, np.uint64), 0
+def up_to(keys: Array, seed: Array, limit: Array) -> Array:
+    """Which of some keys (n,) have a hash under a seed (1,) of at most a limit (1,)."""
+    which, count, s, most = np.empty(len(keys) + 1, np.int64), np.uint64(0), seed[0], limit[0]
     for i in range(len(keys)):
-        which[count], hashes[count] = i, mixed(keys[i] ^ seed[0])
-        if hashes[count] <= limit[0]:
-            count += 1
-    return which[:count].copy(), hashes[:count].copy()
+        which[count] = i
+        count += np.uint64(mixed(keys[i] ^ s) <= most)
+    return which[:count].copy()
+
+
+@compiled
+def around(keys: Array, seed: Array, bounds: Array) -> tuple[int, Array]:
+    """How many of some keys (n,) have a hash under a seed (1,) below the first of two bounds; the hashes between."""
+    hashes, below, count = np.empty(len(keys) + 1, np.uint64), np.uint64(0), np.uint64(0)
+    s, low, high = seed[0], bounds[0], bounds[1]
+    for i in range(len(keys)):
+        found = mixed(keys[i] ^ s)
+        hashes[count] = found
+        below += np.uint64(found < low)
+        count += np.uint64((found >= low) & (found <= high))
+    return int(below), hashes[:count].copy()
 
 
 @compiled
@@ -74,19 +86,22 @@ def goes_left(value: float, cut: float, ordered: bool, missing_left: bool) -> bo
 
 
 @compiled
-def packed(nodes: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array) -> None:
-    """The nodes of a tree into an array of NODE, as `walk` takes them.
+def packed(
+    nodes: Array, starts: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array
+) -> None:
+    """The nodes of all trees into an array of NODE, as `walk` takes them.
 
     A leaf sends all rows to itself, so that rows which are there may walk on with the others.
     """
-    for i in range(len(left)):
-        at = nodes[i]
-        if left[i] < 0:
-            at.low, at.high, at.feature, at.left = -np.inf, np.inf, MISSING_LEFT, i
-        else:
-            at.low = -np.inf if ordered[feature[i]] else threshold[i]
-            at.high, at.left = threshold[i], left[i]
-            at.feature = np.uint32(feature[i]) | (MISSING_LEFT if missing_left[i] else np.uint32(0))
+    for t in range(len(starts) - 1):
+        for i in range(starts[t], starts[t + 1]):
+            at = nodes[i]
+            if left[i] < 0:
+                at.low, at.high, at.feature, at.left = -np.inf, np.inf, MISSING_LEFT, i - starts[t]
+            else:
+                at.low = -np.inf if ordered[feature[i]] else threshold[i]
+                at.high, at.left = threshold[i], left[i]
+                at.feature = np.uint32(feature[i]) | (MISSING_LEFT if missing_left[i] else np.uint32(0))
 
 
 @compiled

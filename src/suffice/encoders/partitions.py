@@ -53,7 +53,7 @@ class Partitions(Encoder):
     >>> encoder = Partitions(n=3).prepare(Memory(X, y))
     >>> encoder(X[[0, 39]]).values
     array([[0, 0, 0],
-           [1, 1, 2]], dtype=int32)
+           [2, 3, 3]], dtype=int32)
     >>> encoder.inside(X).mean(axis=0)
     array([0.5, 0.5, 0.5])
 
@@ -87,6 +87,9 @@ class Partitions(Encoder):
         candidates = self.candidates if self.labels else 1
         drawn = seeds(self.seed, self.n)
         return Growth(drawn, self.max_rows, candidates, self.min_leaf, self.min_split, self.labels)
+
+    def work_ahead(self) -> None:
+        self._grown().work_ahead()
 
     def inputs(self, features: Features) -> Features:
         return self.columns or features

@@ -15,7 +15,7 @@ from suffice._threads import spread
 from suffice._vector import Array
 from suffice.encoders import _tree_kernels as kernels
 
-ROWS = 8192  # that a thread takes at a time
+ROWS, SHARES = 8192, 4  # that a thread takes at a time, at most, and parts that fewer rows than these make
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Trees:
         """A number of 63 bits that tells these trees from all others."""
         found = blake2b(digest_size=8)
         for field in fields(self):
-            found.update(np.ascontiguousarray(getattr(self, field.name)).tobytes())
+            found.update(np.ascontiguousarray(getattr(self, field.name)).data)
         return int.from_bytes(found.digest()) >> 1
 
     def __eq__(self, other: object) -> bool:
@@ -111,6 +111,10 @@ class Trees:
         leaves = tuple(np.arange(size) for size in self.sizes)
         return LeafFeatures(len(self), names, leaves, trees=self.digest)
 
+    def work_ahead(self) -> None:
+        """Work out what rows are sent to leaves by, and what the leaves are called; both are kept."""
+        _ = self.features, self._nodes
+
     def leaves(self, Z: Array, keys: Array | None = None) -> Array:
         """The leaf of every tree that each row (n, d) comes to: (n, t).
 
@@ -131,9 +135,8 @@ class Trees:
     @cached_property
     def _nodes(self) -> Array:
         nodes = np.empty(len(self.left), kernels.NODE)
-        for tree in map(slice, self.starts[:-1], self.starts[1:]):
-            parts = (part[tree] for part in (self.feature, self.threshold, self.missing_left, self.left))
-            kernels.packed(nodes[tree], self.ordered, *parts)
+        parts = self.feature, self.threshold, self.missing_left, self.left
+        kernels.packed(nodes, self.starts, self.ordered, *parts)
         return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
@@ -157,4 +160,5 @@ class Trees:
 
 
 def _slices(n: int) -> list[slice]:
-    return [slice(i, i + ROWS) for i in range(0, n, ROWS)]
+    size = min(ROWS, max(kernels.BLOCK, -(-n // SHARES)))
+    return [slice(i, i + size) for i in range(0, n, size)]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from suffice._domain import Encoded, Features
+from suffice._threads import spread
 from suffice._vector import Array, Vector
 from suffice.data import Batch, Data
 from suffice.encoders._base import Encoder
@@ -60,6 +61,7 @@ class Views(Encoder):
         rows = data.map(inner).persist()
         views = tuple((name, view.prepare(rows)) for name, view in self.views)
         kept = tuple((name, view) for name, view in views if getattr(view, "useful", True))
+        spread(lambda one: one[1].work_ahead(), kept)
         return replace(self, inner=inner, views=kept, ready=True)
 
     def view(self, name: str) -> Any:
@@ -96,7 +98,7 @@ class Views(Encoder):
     def encode(self, X: Any) -> Encoded:
         if not self.ready:
             raise ValueError("rows are seen once the encoder is prepared: prepare it first")
-        rows = self.inner(X)
+        rows = replace(self.inner(X))  # what views keep with rows goes with these
         blocks = cast(BlockFeatures, rows.features)
         seen = {name: view(rows) for name, view in self.views}
         values: Mapping[str, Any] = cast(Any, rows.values).parts

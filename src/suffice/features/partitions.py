@@ -77,8 +77,8 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
     >>> trees.transform([[0.0], [19.0], [20.0], [39.0]])
     array([[0, 0, 0],
            [1, 1, 1],
-           [1, 1, 2],
-           [2, 1, 3]], dtype=int32)
+           [1, 1, 1],
+           [3, 2, 2]], dtype=int32)
     >>> trees.inside(X).sum(axis=0)
     array([20, 20, 20])
 

@@ -20,7 +20,9 @@ from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
+ROWS, SHARES = 1024, 4  # of scores: rows of a batch at least, and batches of more rows, such that threads have shares
 LOWEST = -1e4  # a score that stands for impossible
+HIGHEST = np.finfo(np.float64).max  # the greatest that is a number
 ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
 HALVINGS = 40  # of a step, at most
 LEAST = 1e-12  # of a curvature, beside its trace
@@ -44,8 +46,8 @@ class Apart:
         scores = cast(Weighable[Any, Any], self.model).scores_without(batch.X, Y, self.theta, self.s)
         own = scores[np.arange(len(Y)), np.maximum(Y.codes, 0)]
         told = (Y.codes >= 0) & np.isfinite(own).all(axis=1)  # nothing can tell a class that has no other row
-        scores = np.maximum(np.nan_to_num(scores, nan=LOWEST, neginf=LOWEST), LOWEST)
-        return Batch(scores[told], Y[np.flatnonzero(told)])
+        np.fmin(np.fmax(scores, LOWEST, out=scores), HIGHEST, out=scores)  # NaN is LOWEST, too
+        return Batch(scores, Y) if told.all() else Batch(scores[told], Y[np.flatnonzero(told)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,8 @@ class Gathered:
 
     def rows(self) -> Memory:
         """The same as rows in memory."""
-        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight))
+        size = max(ROWS, -(-len(self.codes) // SHARES))
+        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight), batch_size=size)
 
 
 @dataclass(frozen=True)
@@ -215,16 +218,13 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
 
 
 def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float]]:
-    """Weights of at least 0, by projected Newton steps, and the mean log loss after each of them."""
+    """Weights of at least 0, by Newton steps, and the mean log loss after each of them."""
     w, at = start, _penalised(scores.sum(SlopeAt(start)), start, start, ridge)
     losses = [at.loss / (at.mass or 1.0)]
     for _ in range(max_iter):
-        free = (w > 0) | (at.gradient < 0)
-        step = np.zeros_like(w)
-        scale = start[free]  # so that experts of many voices and of one are of one size
-        H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
-        H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
-        step[free] = -scale * cho_solve(cho_factor(H), at.gradient[free] * scale)
+        step = _step(w, at, start)
+        if -(at.gradient @ step) <= SETTLED * (1.0 + abs(at.loss)):  # which is twice the fall, as near as this
+            return np.maximum(w + step, 0.0), losses
         for halving in range(HALVINGS):
             new = np.maximum(w + 0.5**halving * step, 0.0)
             there = _penalised(scores.sum(SlopeAt(new)), new, start, ridge)
@@ -237,6 +237,32 @@ def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Arra
         if fall <= SETTLED * (1.0 + abs(at.loss)):
             return w, losses
     return w, [*losses, losses[-1]]
+
+
+def _step(w: Array, at: Slope, start: Array) -> Array:
+    """To the least of the quadratic at w, of which weights that would be below 0 are put to 0, one set after the other.
+
+    Where that leads uphill, the step that asks for no bounds.
+    """
+    free = (w > 0) | (at.gradient < 0)
+    first = step = _newton(w, at, start, free)
+    while (w[free] + step[free] < 0).any():
+        free = free & (w + step > 0)
+        step = _newton(w, at, start, free)
+    return step if at.gradient @ step < 0 else np.where(w + first > 0, first, -w)
+
+
+def _newton(w: Array, at: Slope, start: Array, free: Array) -> Array:
+    """The step to the least of the quadratic at w among weights that are 0 but for those that are free."""
+    step = np.where(free, 0.0, -w)
+    if not free.any():
+        return step
+    scale = start[free]  # so that experts of many voices and of one are of one size
+    H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
+    H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
+    slope = at.gradient[free] + at.curvature[free] @ step
+    step[free] = -scale * cho_solve(cho_factor(H), slope * scale)
+    return step
 
 
 def _penalised(at: Slope, w: Array, start: Array, ridge: float) -> Slope:

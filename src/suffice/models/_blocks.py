@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from suffice.models._queried import Queryable
 from suffice.models._statistics import Statistics, Sums
 
 AnyDensity = Density[Any, Any]
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +82,14 @@ class Factors:
 class Blocks(Classed[Parts, Factors], Queryable[Parts]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
+    over: ClassVar[Callable[..., Iterable[Any]]] = map  # how a function goes over the blocks, which do not need another
+
     parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
+
+    def each(self, f: Callable[[str, AnyDensity], V], features: Features) -> dict[str, V]:
+        """f of the name and the model of every block that has columns, by name."""
+        there = dict(self.present(features))
+        return dict(zip(there, type(self).over(lambda name: f(name, there[name]), there), strict=True))
 
     def present(self, features: Features) -> Iterator[tuple[str, AnyDensity]]:
         """The blocks that have columns."""
@@ -122,7 +130,7 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
 
     def resolve(self, s: Statistics[Parts]) -> Self:
         blocks = cast(BlockFeatures, s.domain.features)
-        parts = {name: self._of_block(name, blocks).resolve(part(s, name)) for name in blocks.parts}
+        parts = self.each(lambda name, _: self._of_block(name, blocks).resolve(part(s, name)), blocks)
         known = {name: model.domain.features for name, model in parts.items() if model.domain is not None}
         return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
 
@@ -137,7 +145,7 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         return Statistics(domain, s.mass, Parts({name: one.sums for name, one in each.items()}))
 
     def attempt(self, s: Statistics[Parts]) -> Attempt[Parts, Factors]:
-        got = {name: model.attempt(part(s, name)) for name, model in self.present(s.domain.features)}
+        got = self.each(lambda name, model: model.attempt(part(s, name)), s.domain.features)
         mass = reduce(np.logical_and, (one.valid.mass for one in got.values()))
         valid = replace(s, mass=mass, sums=Parts({name: one.valid.sums for name, one in got.items()}))
         theta = Factors(s.domain, self.class_log_prob(s), {name: one.parameters for name, one in got.items()})

@@ -64,8 +64,9 @@ def rows_of(table: Array) -> Array:
 
 def by_feature(starts: Array, cells: Array) -> Array:
     """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
-    sums = np.cumsum(np.pad(cells, ((0, 0), (1, 0))), axis=1)[:, starts]
-    return np.diff(sums, axis=1)
+    out, some = np.zeros((len(cells), len(starts) - 1)), starts[1:] > starts[:-1]
+    out[:, some] = np.add.reduceat(cells, starts[:-1][some], axis=1) if some.any() else 0.0
+    return out
 
 
 def impossible(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from suffice._domain import Encoded
 from suffice._labels import OneHot
+from suffice._threads import spread
 from suffice._vector import Array
 from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models._base import AnyStatistics, Weighable
@@ -39,6 +40,8 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Facto
         w, by the names of `experts`; None: not known yet. They are those for the classes' shares of the rows: where
         class probabilities are given, log p(y) shifts from the one to the other with weight 1.
     """
+
+    over: ClassVar = spread  # blocks of as many tables as rows have trees, each of them work for a thread
 
     by_column: frozenset[str] = frozenset()
     weights: Mapping[str, float] | None = field(default=None, kw_only=True)
@@ -87,17 +90,15 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Facto
 
     def scores_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: AnyStatistics) -> Array:
         own = replace(self, class_prior=None) if self.classes_given else self  # weights are for the shares of the rows
-        each = [own.class_log_prob_without(Y, s)[:, :, None]]
-        for name, model in self._present():
+
+        def of_block(name: str, model: Any) -> Array:
             rows = block(X, name), Y, theta.parts[name], part(s, name)
-            removable = cast(Any, model)
-            by_column = name in self.by_column
-            each.append(
-                removable.log_density_by_column_without(*rows)
-                if by_column
-                else removable.log_density_without(*rows)[:, :, None]
-            )
-        return np.concatenate(each, axis=2)
+            if name in self.by_column:
+                return cast(Array, model.log_density_by_column_without(*rows))
+            return cast(Array, model.log_density_without(*rows)[:, :, None])
+
+        each = self.each(of_block, self._features())
+        return np.concatenate([own.class_log_prob_without(Y, s)[:, :, None], *each.values()], axis=2)
 
     def log_joint(self, X: Encoded, theta: Factors) -> Array:
         first, weights = self._weights()

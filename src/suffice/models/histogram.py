@@ -11,10 +11,13 @@ import numpy as np
 from suffice._cached import cached_property
 from suffice._domain import Domain, Features
 from suffice._labels import OneHot, show
+from suffice._threads import spread
 from suffice._vector import Array
 from suffice.models import grid
 from suffice.models._statistics import Sums
 from suffice.models._tables import impossible, moved, sums_by_code
+
+SHARED = 1 << 16  # entries that threads are worth their while for
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,7 @@ class Histogram(Sums):
     (array([0. , 1.5]), array([[1., 1.], [0., 1.]]))
     """
 
-    fixed: ClassVar = ("keys", "shift")
+    fixed: ClassVar[tuple[str, ...]] = ("keys", "shift")
     counts: ClassVar = ("table",)
 
     keys: tuple[Array, ...]  # d of (m_j,), sorted
@@ -139,12 +142,16 @@ class Histogram(Sums):
 def histogram(X: Array, W: OneHot | Array) -> Histogram:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
     some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
-    whole, keys, shift, codes = bool(some.all()), [], [], np.empty(X.shape, dtype=np.int32)
-    for j, column in enumerate(np.ascontiguousarray(X.T, dtype=np.float64)):
-        own, at, codes[:, j] = grid.cells(column if whole else np.where(some, column, np.nan))
-        keys.append(own)
-        shift.append(at)
-    return Histogram(tuple(keys), tuple(shift), sums_by_code(codes, _starts(keys), W))
+    whole, codes = bool(some.all()), np.empty(X.shape, dtype=np.int32)
+    columns = np.ascontiguousarray(X.T, dtype=np.float64)
+
+    def cells(j: int) -> tuple[Array, int]:
+        keys, shift, codes[:, j] = grid.cells(columns[j] if whole else np.where(some, columns[j], np.nan))
+        return keys, shift
+
+    over = spread if X.size >= SHARED else map
+    keys, shift = _unzipped(list(over(cells, range(len(columns)))))
+    return Histogram(keys, shift, sums_by_code(codes, _starts(keys), W))
 
 
 def from_cells(each: Sequence[tuple[Array, int, Array]], k: int) -> Histogram:

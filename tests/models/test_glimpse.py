@@ -1,0 +1,50 @@
+"""Columns that say nothing are found by few cells as by all of them, in any pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.data import Memory, OneHot
+from suffice.encoders import Numbers
+from suffice.learners import Observed
+from suffice.models import Binned
+from suffice.models.cells import silent
+from suffice.models.glimpse import Glimpsed
+
+N = 6000  # more than a histogram has cells
+
+
+def columns(rng):
+    """Fractions, few whole numbers, row numbers, constants, missing entries, and a fraction among row numbers."""
+    rows = rng.permutation(N).astype(float)
+    some = np.where(np.arange(N) == N - 1, 0.5, rows)
+    half = np.where(np.arange(N) < N // 2, 0.25, rng.normal(size=N))
+    few = rng.integers(5, size=N).astype(float)
+    gaps = np.where(rng.random(N) < 0.1, np.nan, rng.normal(size=N))
+    return np.column_stack(
+        [rng.normal(size=N), few, rows, np.full(N, 3.0), np.full(N, 0.5), few * np.nan, gaps, half, some]
+    )
+
+
+@pytest.mark.parametrize("batch_size", [None, 100, 3000])
+def test_it_says_what_all_cells_say_in_any_batches(rng, batch_size):
+    X, y = columns(rng), rng.integers(3, size=N)
+    data = Memory(Numbers(missing=True)(X), y, batch_size=batch_size)
+    few = silent(data.sum(Observed(Glimpsed())))
+    assert few[:8] == silent(data.sum(Observed(Binned())))[:8]
+    assert few[8] == "", "a column with a fraction numbers no rows, in whichever batch that is"
+    assert [bool(said) for said in few] == [False, False, True, True, True, True, False, False, False]
+
+
+def test_rows_without_weight_are_not_seen():
+    X, y = Numbers(missing=True)(np.array([[0.5, 1.0], [1.5, 1.0], [1.5, 2.5]])), np.array([0, 1, 1])
+    assert silent(Glimpsed().statistics(X, OneHot.of(y))) == ("", "")
+    alone = silent(Glimpsed().statistics(X, OneHot.of(y, np.array([0.0, 1.0, 1.0]))))
+    assert [bool(said) for said in alone] == [True, False]
+
+
+def test_fractions_take_two_cells(rng):
+    X = Numbers()(rng.normal(size=(N, 2)))
+    s = Memory(X, rng.integers(2, size=N), batch_size=1000).sum(Observed(Glimpsed()))
+    assert max(map(len, s.sums.keys)) <= 2 * 6
