@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from suffice._cached import cached_property
 from suffice._hash import digest, row_keys
 from suffice._labels import check_family, listed, positions, show, show_all, unite
 from suffice._reading import Choices, Reading
