@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
@@ -96,13 +96,26 @@ def _cores(count: Callable[[], int]) -> int:
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
     """f of every item, in their order, by as many threads as there are workers; for work that frees the interpreter.
 
-    Each has one thread of linear algebra.
+    Each has one thread of linear algebra. All are begun at once, so that no thread waits for the next.
     """
-    return list(spread_in_order(f, items))
+    items, count = list(items), workers()
+    if count < 2 or len(items) < 2:
+        return [f(item) for item in items]
+    waiting: list[Future[B]] = []
+    ended, pool = threading.Event(), _pool(count)
+    with few_threads(0):
+        try:
+            waiting += (_begun(pool, ended, f, item) for item in items)
+            wait(waiting, return_when=FIRST_EXCEPTION)
+            failed = [future for future in waiting if future.done() and future.exception()]
+            return [future.result() for future in failed or waiting]
+        finally:
+            ended.set()
+            wait([future for future in waiting if not future.cancel()])
 
 
 def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """The same one after the other; few items are taken and few results wait at a time, however many there are.
+    """The same, one after the other: few items are taken and few results wait at a time, however many there are.
 
     >>> list(spread_in_order(abs, iter([-3, 2, -1])))
     [3, 2, 1]
