@@ -248,12 +248,14 @@ def test_it_tells_probabilities_better_than_boosting(load):
     assert ours < theirs
 
 
-def test_columns_that_only_number_or_name_the_rows_take_no_part():
+@pytest.mark.parametrize("weight", [None, 2.0, 0.5])
+def test_columns_that_only_number_or_name_the_rows_take_no_part(weight):
     X, y = mixed()
     X = X.assign(row=np.arange(len(y)), name=[f"person {i}" for i in range(len(y))], same=1.0)
     order = np.argsort(y, kind="stable")  # the row's number would tell its class
     X, y = X.iloc[order].assign(row=np.arange(len(y))), y[order]
-    model = TabularClassifier(n_trees=10, random_state=0).fit(X, y)
+    weights = None if weight is None else np.full(len(y), weight)
+    model = TabularClassifier(n_trees=10, random_state=0).fit(X, y, weights)
     said = {name: note.note for name, note in model.columns_.items()}
     assert said["row"] == "left out: an identifier, it numbers the rows"
     assert said["name"].startswith("left out: an identifier")

@@ -145,7 +145,7 @@ def test_threads_are_kept_and_nothing_goes_on_after_an_error():
         begun.clear()
         ended.clear()
     names = [thread.name for thread in threading.enumerate()]
-    assert sum(name.startswith("suffice") for name in names) <= 2
+    assert sum(name.startswith("suffice-2_") for name in names) <= 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

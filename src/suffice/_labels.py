@@ -300,6 +300,14 @@ class Reweigh:
         return replace(Y, given=Y.weight * self.weight[Y.codes])
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Labels of which every row counts once, unless its weight is zero: so rows are told from weights."""
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        return Y if Y.given is None else replace(Y, given=(Y.given != 0).astype(float))
+
+
 @in_any_order
 def _mass(codes: Array, weight: Array, k: int) -> Array:
     """sum_i weight_i over the rows of each class (k,); of few classes one after the other, several rows at a time."""

@@ -180,7 +180,7 @@ def _first(waiting: deque[Future[B]]) -> B:
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
     """So many threads, which stay for later calls: to begin them takes as long as a small batch."""
-    return ThreadPoolExecutor(count, "suffice")
+    return ThreadPoolExecutor(count, f"suffice-{count}")
 
 
 def check_wanted() -> None:

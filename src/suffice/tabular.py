@@ -10,7 +10,7 @@ import numpy as np
 from suffice._check import COUNT, check
 from suffice._columns import LEFT_OUT, ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
-from suffice._labels import show_all
+from suffice._labels import Counted, show_all
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._seeds import generator
 from suffice.data import Data
@@ -225,7 +225,7 @@ def _account(table: Table, rows: Data) -> tuple[str, ...]:
     """Why a column is left out, in words, or "": it does not vary, or it only numbers or names the rows."""
     kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Glimpsed())}
     kinds |= {CATEGORY: Pooled(), CATEGORY + KEPT: Pooled(identifiers=False)}
-    s = rows.sum(Observed(Product.of(kinds, encoder=table)))
+    s = rows.map(labels=Counted()).sum(Observed(Product.of(kinds, encoder=table)))
     blocks, said = cast(BlockFeatures, s.domain.features), [""] * s.domain.width
     for name, at in blocks.at.items():
         one = part(s, name)

@@ -48,3 +48,10 @@ def test_fractions_take_two_cells(rng):
     X = Numbers()(rng.normal(size=(N, 2)))
     s = Memory(X, rng.integers(2, size=N), batch_size=1000).sum(Observed(Glimpsed()))
     assert max(map(len, s.sums.keys)) <= 2 * 6
+
+
+def test_no_rows_say_nothing_and_add_nothing(rng):
+    X = rng.normal(size=(30, 2))
+    whole, none = (Glimpsed().statistics(Numbers()(x), OneHot.of(np.zeros(len(x), dtype=int))) for x in (X, X[:0]))
+    assert silent(none + whole) == silent(whole) == ("", "")
+    assert all(silent(none))

@@ -47,7 +47,7 @@ def glimpse(X: Array, W: OneHot | Array) -> Glimpse:
     fractions = ((np.rint(X) != X) & ~np.isnan(X) & some[:, None]).any(axis=0)
     told = np.where(some[:, None] & fractions, X, np.nan)[:, fractions]
     ends = np.full(told.shape, np.nan)
-    for of, none in ((np.argmin, np.inf), (np.argmax, -np.inf)):
+    for of, none in ((np.argmin, np.inf), (np.argmax, -np.inf)) if len(X) else ():
         at = of(np.where(np.isnan(told), none, told), axis=0), np.arange(told.shape[1])
         ends[at] = told[at]
     few = np.array(X, dtype=np.float64)
