@@ -263,7 +263,7 @@ def test_columns_that_only_number_or_name_the_rows_take_no_part(weight):
     assert said["a"] == "a table, trees and a normal density"
     assert said["word"] == "a table and trees"
     without = X.drop(columns=["row", "name", "same"])
-    small = TabularClassifier(n_trees=10, random_state=0).fit(without, y)
+    small = TabularClassifier(n_trees=10, random_state=0).fit(without, y, weights)
     assert_allclose(model.predict_proba(X), small.predict_proba(without), **EQUAL)
 
 
