@@ -300,7 +300,7 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
             self._encoder, read = self._prepare(given)
             return read
         rows, Y = self._checked(X, y, sample_weight)
-        if once and reset and (whole := Memory(rows, Y)).several() and numbered(rows):
+        if once and reset and (whole := Memory(rows, Y)).long() and numbered(rows):
             return self._features_later(X, whole)
         return Memory(self._features(rows, reset, Y), Y)
 

@@ -27,8 +27,9 @@ from suffice.data._layout import no_labels
 
 SOME = 64  # rows of a class that tell where its values are
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
-SEVERAL, SHARED = 4, 1 << 19  # batches at least, of so many entries that threads are worth their while
+SEVERAL, SHARED = 4, 1 << 19  # batches, or a multiple, of so many entries that threads are worth their while
 FRACTION = 4  # of which a few rows are at most one
+LONG = 1 << 15  # rows of a batch
 TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
 
 
@@ -104,6 +105,11 @@ class Memory(Data):
     def several(self) -> bool:
         """Whether there is more than one batch."""
         return len(row_slices(self.X, self.batch_size)) > 1
+
+    def long(self) -> bool:
+        """Whether there are several batches, of so many rows that what is done once a column takes no time."""
+        slices = row_slices(self.X, self.batch_size)
+        return len(slices) > 1 and slices[0].stop >= LONG
 
     def first(self) -> Any:
         """The features of the first row; of what has no columns, all, as messages show them."""
@@ -267,8 +273,9 @@ def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
 def _batch_rows(n: int, width: int) -> int:
     """Rows of a batch, the same for any number of threads, which few batches of unequal sizes would leave idle."""
     entries = n * width
-    least = SEVERAL if entries > SHARED else 1
-    return max(1, -(-n // max(least, -(-entries // ENTRIES))))
+    many = -(-entries // ENTRIES)
+    many = SEVERAL * -(-many // SEVERAL) if entries > SHARED else max(1, many)
+    return max(1, -(-n // many))
 
 
 def _slices_of_stored(starts: Array, width: int) -> list[slice]:
