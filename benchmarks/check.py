@@ -27,7 +27,16 @@ from benchmarks.timing import Figure
 FLOORS = Path(__file__).with_name("floors.json")
 NOISE = (0.15, 0.4)  # at least, at most
 SHARE = 0.2  # of a group's rows, and of some groups; 0 leaves a group out
-SHARES = {"import": 1.0, "small": 1.0, "strings": 0.1, "wide-strings": 0.1, "quadratic": 1.0, "wide-quadratic": 0.0}
+SHARES = {
+    "import": 1.0,
+    "small": 1.0,
+    "strings": 0.1,
+    "wide-strings": 0.1,
+    "quadratic": 1.0,
+    "wide-quadratic": 0.0,
+    "default": 1.0,
+    "large-default": 0.1,
+}
 
 
 @dataclass(frozen=True)
