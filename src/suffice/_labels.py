@@ -267,6 +267,10 @@ class OneHot:
         at = np.append(positions(self.classes, classes, "class labels"), -1)
         return OneHot(classes, looked_up(at, self.stored), self.given)
 
+    def counted(self) -> OneHot:
+        """The same labels, of which every row counts once unless its weight is zero: so rows are told from weights."""
+        return self if self.given is None else replace(self, given=(self.given != 0).astype(float))
+
     def some(self, most: int) -> Array:
         """About so many rows of every class (m,), from the first to the last of each."""
         return some_of_each(self.stored, len(self.classes), most)[0]
@@ -298,14 +302,6 @@ class Reweigh:
     def __call__(self, Y: OneHot) -> OneHot:
         Y = Y.onto(self.classes)
         return replace(Y, given=Y.weight * self.weight[Y.codes])
-
-
-@dataclass(frozen=True)
-class Counted:
-    """Labels of which every row counts once, unless its weight is zero: so rows are told from weights."""
-
-    def __call__(self, Y: OneHot) -> OneHot:
-        return Y if Y.given is None else replace(Y, given=(Y.given != 0).astype(float))
 
 
 @in_any_order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,17 +10,17 @@ import numpy as np
 from suffice._check import COUNT, check
 from suffice._columns import LEFT_OUT, ColumnNote, Columns
 from suffice._expert_classifier import ExpertClassifier
-from suffice._labels import Counted, show_all
+from suffice._labels import show_all
 from suffice._notice import Notice, PoorFitWarning, emit
 from suffice._seeds import generator
-from suffice.data import Data
+from suffice.data import Batch, Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.columns import CATEGORY
 from suffice.encoders.table import BINS, DROP, GAUSSIAN, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
-from suffice.models import Binned, FullGaussian, Statistics
+from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
 from suffice.models._blocks import AnyDensity, part
 from suffice.models.cells import silent
 from suffice.models.experts import Experts
@@ -217,6 +217,17 @@ class TabularClassifier(ExpertClassifier):
         return Columns(notes)
 
 
+@dataclass(frozen=True)
+class Tallied(Observed):
+    """S(X, Y) of a batch of which every row counts once, whatever it weighs."""
+
+    def __call__(self, batch: Batch) -> AnyStatistics:
+        return super().__call__(Batch(batch.X, batch.Y.counted()))
+
+    def about(self, few: AnyStatistics) -> Tallied:
+        return Tallied(self.model.about(few))
+
+
 def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
 
@@ -225,7 +236,7 @@ def _account(table: Table, rows: Data) -> tuple[str, ...]:
     """Why a column is left out, in words, or "": it does not vary, or it only numbers or names the rows."""
     kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Glimpsed())}
     kinds |= {CATEGORY: Pooled(), CATEGORY + KEPT: Pooled(identifiers=False)}
-    s = rows.map(labels=Counted()).sum(Observed(Product.of(kinds, encoder=table)))
+    s = rows.sum(Tallied(Product.of(kinds, encoder=table)))
     blocks, said = cast(BlockFeatures, s.domain.features), [""] * s.domain.width
     for name, at in blocks.at.items():
         one = part(s, name)
