@@ -117,7 +117,7 @@ def measure(data, seed, method, beside=False):
         if method.ours:
             warm(method, data, train)
         return row | measured(method.make(data), data.X, data.y, train, test)
-    except Exception as error:
+    except Exception as error:  # of any method: it is told in the report, and the others go on
         return row | {"failed": f"{type(error).__name__}: {str(error)[:300]}"}
 
 

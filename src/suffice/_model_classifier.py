@@ -34,7 +34,7 @@ class ModelClassifier(Classifier):
         self.class_weight = class_weight
 
     def _given_class_prior(self, class_prior: dict[Any, float]) -> None:
-        self.model = replace(self._model(), class_prior=class_prior)  # type: ignore[call-arg]
+        self.model = replace(self._model(), class_prior=class_prior)  # type: ignore[call-arg] # a dataclass with it, of whatever kind
 
     def _model(self) -> Model[Any, Any]:
         if not isinstance(self.model, Model):

@@ -89,9 +89,8 @@ def alike(order: Array, begin: Any, end: Any, labels: Array, own: Array) -> bool
 
 
 @compiled
-def is_leaf(total: Any, classes: int, min_split: float, supervised: bool) -> bool:
-    """Whether a node is not split, by the word of all its rows."""
-    mass, pure = summary(total, classes)
+def is_leaf(mass: float, pure: bool, min_split: float, supervised: bool) -> bool:
+    """Whether a node of so much weight is not split, which may be of one class."""
     return mass < min_split or (supervised and pure)
 
 
@@ -157,7 +156,7 @@ def grow(
             mass = gather(order, begin, end, weight, share)
             pure = alike(order, begin, end, labels, own)
         q, best, at, to_left = 0, -1.0, 0, False
-        if not (mass < min_split or end - begin < 2 or (supervised and pure)):
+        if end - begin > 1 and not is_leaf(mass, pure, min_split, supervised):
             q = min(candidates, 2 * int(end - begin) - 3)
             q, fixed, state = draw(q, columns, ordered, order, begin, end, features, fixed, state, splits)
         if len(words):
@@ -176,8 +175,10 @@ def grow(
         first = second = fixed
         if len(words):  # what is known of the sides already need not be looked up in their rows
             there[at] += lost[at] if to_left else NOTHING
-            first = LEAF if is_leaf(there[at], classes, min_split, supervised) else fixed
-            second = LEAF if is_leaf(total - there[at], classes, min_split, supervised) else fixed
+            mass, pure = summary(there[at], classes)
+            first = LEAF if is_leaf(mass, pure, min_split, supervised) else fixed
+            mass, pure = summary(total - there[at], classes)
+            second = LEAF if is_leaf(mass, pure, min_split, supervised) else fixed
         ends = end
         if first != LEAF or second != LEAF:
             ends = divide(columns, which[at], order, begin, end, high[at], ordered[which[at]], to_left, spare)

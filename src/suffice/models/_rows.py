@@ -36,6 +36,15 @@ def mass_of(W: OneHot | Array) -> Array:
     return np.asarray(W.mass() if isinstance(W, OneHot) else W.sum(axis=0))
 
 
+def weighing(W: OneHot | Array) -> Array:
+    """Which rows (n,) have a weight in some class.
+
+    >>> weighing(np.array([[0.0, 0.0], [1.0, -1.0]]))
+    array([False,  True])
+    """
+    return np.asarray((W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1))
+
+
 def known(X: Rows) -> tuple[Rows, Rows | None]:
     """Rows with 0 in the place of NaN, and rows with 1 where that was and 0 elsewhere; None where nothing is missing.
 

@@ -10,6 +10,7 @@ import numpy as np
 from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._vector import Array
+from suffice.models._rows import weighing
 from suffice.models.binned import Binned
 from suffice.models.histogram import Histogram, histogram
 
@@ -43,7 +44,7 @@ class Glimpse(Histogram):
 
 def glimpse(X: Array, W: OneHot | Array) -> Glimpse:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k)."""
-    some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
+    some = weighing(W)
     fractions = ((np.rint(X) != X) & ~np.isnan(X) & some[:, None]).any(axis=0)
     told = np.where(some[:, None] & fractions, X, np.nan)[:, fractions]
     ends = np.full(told.shape, np.nan)

@@ -14,6 +14,7 @@ from suffice._labels import OneHot, show
 from suffice._threads import spread
 from suffice._vector import Array
 from suffice.models import grid
+from suffice.models._rows import weighing
 from suffice.models._statistics import Sums
 from suffice.models._tables import impossible, moved, sums_by_code
 
@@ -141,7 +142,7 @@ class Histogram(Sums):
 
 def histogram(X: Array, W: OneHot | Array) -> Histogram:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k); a row without weight makes no cell."""
-    some = (W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1)
+    some = weighing(W)
     whole, codes = bool(some.all()), np.empty(X.shape, dtype=np.int32)
     columns = np.ascontiguousarray(X.T, dtype=np.float64)
 
