@@ -171,7 +171,7 @@ def _begun(pool: ThreadPoolExecutor, ended: threading.Event, f: Callable[[A], B]
 
 
 def _first(waiting: deque[Future[B]]) -> B:
-    """The first result, which is waited for as long as it is among the others, that Ctrl-C ends."""
+    """The first result; its task is in the list until it is done, so that Ctrl-C waits for it as for the others."""
     found = waiting[0].result()
     waiting.popleft()
     return found
