@@ -145,7 +145,7 @@ def test_threads_are_kept_and_nothing_goes_on_after_an_error():
         begun.clear()
         ended.clear()
     names = [thread.name for thread in threading.enumerate()]
-    assert sum(name.startswith("suffice-2_") for name in names) <= 2
+    assert sum(name.startswith("suffice-2_") for name in names) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -264,21 +264,57 @@ def test_what_is_worked_out_once_holds_up_nobody_else():
 
 
 @pytest.mark.usefixtures("two_cores")
-def test_a_batch_that_is_waited_for_ends_before_ctrl_c_is_answered():
-    ended = []
+def test_what_other_threads_have_begun_ends_before_ctrl_c_is_answered():
+    begun, ended = [], []
 
     def slow(i):
-        if i == 1:
+        elsewhere = threading.current_thread() is not threading.main_thread()
+        if elsewhere:
+            begun.append(i)
             os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
-        ended.append(i)
+        if elsewhere:
+            ended.append(i)
 
-    with pytest.raises(KeyboardInterrupt):
-        spread(slow, range(20))
-    many = len(ended)
-    assert 0 in ended
-    time.sleep(0.3)
-    assert len(ended) == many
+    for over in (spread, lambda *args: list(spread_in_order(*args))):
+        with pytest.raises(KeyboardInterrupt):
+            over(slow, range(20))
+        assert begun == ended
+        assert 0 < len(begun) < 4
+        time.sleep(0.3)
+        assert begun == ended
+        begun.clear()
+        ended.clear()
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_this_thread_works_beside_one_other_and_is_divided_again_afterwards():
+    both = threading.Barrier(2, timeout=20)
+
+    def name(_):
+        both.wait()  # neither is done before both are under way
+        return threading.current_thread().name
+
+    for found in (spread(name, range(2)), list(spread_in_order(name, range(2)))):
+        assert threading.current_thread().name in found
+        assert len(set(found)) == 2
+        assert workers() == 2
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_an_error_here_ends_all_and_leaves_nothing_behind():
+    here = threading.current_thread()
+
+    def fails(i):
+        if threading.current_thread() is here:
+            raise ValueError(i)
+        time.sleep(0.05)
+
+    for over in (spread, lambda *args: list(spread_in_order(*args))):
+        with pytest.raises(ValueError):
+            over(fails, range(50))
+        assert workers() == 2
+        _threads.check_wanted()  # no CancelledError: this thread is wanted
 
 
 def test_ctrl_c_in_machine_code_stays_what_it_is():

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from multiprocessing import parent_process
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
@@ -96,22 +96,23 @@ def _cores(count: Callable[[], int]) -> int:
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
     """f of every item, in their order, by as many threads as there are workers; for work that frees the interpreter.
 
-    Each has one thread of linear algebra. All are begun at once, so that no thread waits for the next.
+    Each has one thread of linear algebra. This thread is one of them: it takes what no other has begun.
     """
     items, count = list(items), workers()
     if count < 2 or len(items) < 2:
         return [f(item) for item in items]
-    waiting: list[Future[B]] = []
+    tasks: list[_Task[B]] = []
     ended, pool = threading.Event(), _pool(count)
     with few_threads(0):
         try:
-            waiting += (_begun(pool, ended, f, item) for item in items)
-            wait(waiting, return_when=FIRST_EXCEPTION)
-            failed = [future for future in waiting if future.done() and future.exception()]
-            return [future.result() for future in failed or waiting]
+            tasks += (_Task(pool, ended, f, item) for item in items)
+            for task in tasks:
+                task.do_here()
+            wait([task.future for task in tasks], return_when=FIRST_EXCEPTION)
+            failed = [task for task in tasks if task.future.done() and task.future.exception()]
+            return [task.future.result() for task in failed or tasks]
         finally:
-            ended.set()
-            wait([future for future in waiting if not future.cancel()])
+            _end(ended, tasks)
 
 
 def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
@@ -125,19 +126,18 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
     if len(first) < 2:
         yield from map(f, chain(first, items))
         return
-    waiting: deque[Future[B]] = deque()
+    waiting: deque[_Task[B]] = deque()
     ended, pool = threading.Event(), _pool(count)
     with few_threads(0):
         try:
             for item in chain(first, items):
-                waiting.append(_begun(pool, ended, f, item))
+                waiting.append(_Task(pool, ended, f, item))
                 if len(waiting) > count:
                     yield _first(waiting)
             while waiting:
                 yield _first(waiting)
         finally:
-            ended.set()
-            wait([future for future in waiting if not future.cancel()])
+            _end(ended, waiting)
 
 
 @contextmanager
@@ -154,33 +154,62 @@ def undivided(columns: int) -> Iterator[None]:
 _SPREADING = threading.local()
 
 
+class _Task(Generic[B]):
+    """f of an item, by whoever comes to it first: a thread of the pool, or the one that waits for it."""
+
+    def __init__(self, pool: ThreadPoolExecutor, ended: threading.Event, f: Callable[[A], B], item: A) -> None:
+        self._work: Callable[[], B] = partial(_undivided, ended, f, item)
+        self._ended = ended
+        try:  # NumPy's error state is part of the context
+            self.future: Future[B] = pool.submit(copy_context().run, self._work)
+        except RuntimeError:  # the interpreter ends, and begins no more threads
+            self.future = Future()
+
+    def do_here(self) -> None:
+        """Do it in this thread, unless another has begun it, or all is ended by an error."""
+        if self._ended.is_set() or not self.future.cancel():
+            return
+        self.future = Future()
+        try:
+            self.future.set_result(self._work())
+        except Exception as error:
+            self.future.set_exception(error)
+
+
 def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
-    """f of an item, in a thread of `spread`: not to be divided again, nor to go on once all is ended."""
+    """f of an item, as a part of others: not to be divided again, nor to go on once all is ended; an error ends all."""
+    before = {name: getattr(_SPREADING, name, None) for name in ("now", "ended")}
     _SPREADING.now, _SPREADING.ended = True, ended
-    return f(item)
+    try:
+        return f(item)
+    except BaseException:
+        ended.set()
+        raise
+    finally:
+        _SPREADING.__dict__.update(before)
 
 
-def _begun(pool: ThreadPoolExecutor, ended: threading.Event, f: Callable[[A], B], item: A) -> Future[B]:
-    """f of an item in a thread; done here once the interpreter ends, and begins no more of them."""
-    try:  # NumPy's error state is part of the context
-        return pool.submit(copy_context().run, _undivided, ended, f, item)
-    except RuntimeError:
-        done: Future[B] = Future()
-        done.set_result(f(item))
-        return done
-
-
-def _first(waiting: deque[Future[B]]) -> B:
+def _first(waiting: deque[_Task[B]]) -> B:
     """The first result; its task is in the list until it is done, so that Ctrl-C waits for it as for the others."""
-    found = waiting[0].result()
+    for task in waiting:
+        if waiting[0].future.done():
+            break
+        task.do_here()
+    found = waiting[0].future.result()
     waiting.popleft()
     return found
 
 
+def _end(ended: threading.Event, tasks: Iterable[_Task[Any]]) -> None:
+    """Begin no more tasks, and wait for those that are under way."""
+    ended.set()
+    wait([task.future for task in tasks if not task.future.cancel()])
+
+
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
-    """So many threads, which stay for later calls: to begin them takes as long as a small batch."""
-    return ThreadPoolExecutor(count, f"suffice-{count}")
+    """The threads beside this one, which stay for later calls: to begin them takes as long as a small batch."""
+    return ThreadPoolExecutor(count - 1, f"suffice-{count}")
 
 
 def check_wanted() -> None:
