@@ -9,10 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from suffice import GaussianNB, ModelClassifier, TabularClassifier
-from suffice._labels import OneHot
-from suffice.data import Memory
 from suffice.learners import ExpertWeights
-from suffice.learners.weights import solve
+from suffice.learners.weights import Leads, solve
 
 
 def problem(rng, n=300, k=3, m=4):
@@ -31,11 +29,12 @@ def objective(w, F, y, weight, start, ridge):
     return loss + 0.5 * ridge * ((w / start - (np.arange(len(w)) == 0)) ** 2).sum()
 
 
+@pytest.mark.parametrize("n", [300, 9000])  # in one part, and in several
 @pytest.mark.parametrize("ridge", [1e-3, 1.0, 100.0])
-def test_weights_are_those_of_scipy(rng, ridge):
-    F, y = problem(rng)
+def test_weights_are_those_of_scipy(rng, ridge, n):
+    F, y = problem(rng, n)
     weight, start = rng.uniform(0.5, 2.0, len(y)), np.array([1.0, 0.5, 0.3, 0.05])
-    ours, losses = solve(Memory(F, OneHot.of(y, weight), batch_size=70), start, ridge, 50)
+    ours, losses = solve(Leads.of(F, y, weight), start, ridge, 50)
     theirs = minimize(objective, start, (F, y, weight, start, ridge), "L-BFGS-B", bounds=[(0, None)] * 4, tol=1e-14)
     assert objective(ours, F, y, weight, start, ridge) <= theirs.fun + 1e-7
     assert_allclose(ours, theirs.x, atol=1e-3)
@@ -46,7 +45,7 @@ def test_weights_are_those_of_scipy(rng, ridge):
 def test_scores_that_tell_everything_do_not_run_away(rng):
     y = rng.integers(2, size=50)
     F = np.where(np.arange(2) == y[:, None], 1.0, -1.0)[:, :, None]
-    w, _ = solve(Memory(F, OneHot.of(y)), np.ones(1), 1.0, 50)
+    w, _ = solve(Leads.of(F, y, np.ones(50)), np.ones(1), 1.0, 50)
     assert 2 < w[0] < 10
 
 

@@ -19,6 +19,7 @@ from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescen
 from suffice.models import BinFeatures, Binned, Binning
 from suffice.models.cells import describe
 from suffice.models.cuts import STRATEGIES, mdl
+from suffice.models.histogram import Column
 from tests.models.test_histogram import SHAPES, statistics
 
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -112,7 +113,8 @@ def test_mdl_makes_the_best_cuts_first_and_says_nothing_of_noise(rng):
     assert_allclose(cells(x, "mdl", 2, y=y)[1:], [-1.0], atol=1.01)
     assert_array_equal(cells(x, "mdl", y=rng.integers(2, size=2000)), EVERY)
     assert_array_equal(cells(np.arange(5).repeat(9), "mdl", y=np.tile([0, 1, 1], 15)), EVERY)
-    assert len(mdl(np.arange(4.0), np.array([[0.1, 0.1, 0, 0], [0, 0, 0.1, 0.1]]), 4)) == 0  # less than one row
+    light = Column(np.arange(4), 0, np.array([[0.1, 0.1, 0, 0], [0, 0, 0.1, 0.1]]))
+    assert len(mdl(light, 4)) == 0  # less than one row
 
 
 # Spikes, few values, and columns that say nothing

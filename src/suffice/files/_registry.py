@@ -48,7 +48,7 @@ PARTS = frozenset(  # with parameters, and what all these are made of
     }
 )
 ANSWERS = frozenset(  # sums that are no vectors
-    {"learners.Gathered", *(f"encoders.{name}" for name in ("Counted", "Growth", "Rows", "Sample", "Survey"))}
+    {"learners.Leads", *(f"encoders.{name}" for name in ("Counted", "Growth", "Rows", "Sample", "Survey"))}
 )
 LATER = ("suffice.features",)  # which `import suffice` leaves out
 FUNCTIONS: dict[str, Function] = {

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice._check import COUNT, NOT_NEGATIVE, check
-from suffice._compiled import in_any_order
+from suffice._compiled import compiled, in_any_order
 from suffice._notice import Notice, StaleWarning
-from suffice._threads import few_threads
+from suffice._threads import few_threads, spread
 from suffice._vector import Array, Vector
-from suffice.data import Batch, Data, Memory, OneHot
+from suffice.data import Batch, Data
 from suffice.learners._base import Learner, Observed, begin, require
 from suffice.learners._fit import Fit, closed
 from suffice.models import AnyModel, AnyStatistics
 from suffice.models._base import Weighable
 
-ROWS, SHARES = 1024, 4  # of scores: rows of a batch at least, and batches of more rows, such that threads have shares
+ROWS, SHARES = 1024, 4  # at least so many that a thread takes at a time, and parts that more rows make
 LOWEST = -1e4  # a score that stands for impossible
 HIGHEST = np.finfo(np.float64).max  # the greatest that is a number
 ENTRIES, LEAST_ROWS = 1 << 25, 1000  # scores that are kept at a time, and rows at least
@@ -35,50 +37,16 @@ SLACK, SETTLED = 1e-14, 1e-10  # of a loss: rounding, and a fall that is none
 
 @dataclass(frozen=True)
 class Apart:
-    """What every expert says of rows that it has not learned: a batch of scores (n, k, m), of rows with a class."""
+    """What every expert says of rows with a class that it has not learned, to be added up: few are scored once."""
 
     model: AnyModel  # resolved
     theta: object
     s: AnyStatistics
 
-    def __call__(self, batch: Batch) -> Batch:
+    def __call__(self, batch: Batch) -> Leads:
         Y = batch.Y.onto(self.s.domain.classes)
         scores = cast(Weighable[Any, Any], self.model).scores_without(batch.X, Y, self.theta, self.s)
-        own = scores[np.arange(len(Y)), np.maximum(Y.codes, 0)]
-        told = (Y.codes >= 0) & np.isfinite(own).all(axis=1)  # nothing can tell a class that has no other row
-        np.fmin(np.fmax(scores, LOWEST, out=scores), HIGHEST, out=scores)  # NaN is LOWEST, too
-        return Batch(scores, Y) if told.all() else Batch(scores[told], Y[np.flatnonzero(told)])
-
-
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """The scores (n, k, m) of some rows, and their labels; a + b has the rows of both."""
-
-    scores: Array
-    classes: Array
-    codes: Array
-    weight: Array
-
-    def __add__(self, other: Gathered) -> Gathered:
-        pairs = ((getattr(one, name) for one in (self, other)) for name in ("scores", "codes", "weight"))
-        scores, codes, weight = (np.concatenate(list(pair)) for pair in pairs)
-        return Gathered(scores, self.classes, codes, weight)
-
-    def rows(self) -> Memory:
-        """The same as rows in memory."""
-        size = max(ROWS, -(-len(self.codes) // SHARES))
-        return Memory(self.scores, OneHot(self.classes, self.codes, self.weight), batch_size=size)
-
-
-@dataclass(frozen=True)
-class Gather:
-    """What `Apart` says of a batch, to be added up: few rows are scored once, wherever they are."""
-
-    apart: Apart
-
-    def __call__(self, batch: Batch) -> Gathered:
-        X, Y = self.apart(batch)
-        return Gathered(X, Y.classes, Y.codes, Y.weight)
+        return Leads.of(scores, Y.codes, Y.weight)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,49 +59,89 @@ class Slope(Vector):
     curvature: Array
 
 
-@dataclass(frozen=True)
-class SlopeAt:
-    """Of scores (n, k, m) combined with weights w (m,): the sum over rows of log sum_c exp(w'F_c) - w'F_y."""
+@dataclass(frozen=True, eq=False)
+class Leads:
+    """By how much experts score each other class above a row's own: G_c = F_c - F_y (n, k - 1, m), weights (n,).
 
-    w: Array
+    a + b has the rows of both.
+    """
 
-    def __call__(self, batch: Batch) -> Slope:
-        Y = batch.Y
-        loss, gradient, roots = slopes(batch.X, Y.codes, Y.weight, self.w)
-        return Slope(float(Y.weight.sum()), loss, gradient, roots.T @ roots)
+    gaps: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, scores: Array, codes: Array, weight: Array) -> Leads:
+        """Of scores (n, k, m); without rows that have no class, and those of which nothing can tell their class."""
+        gaps, told = leads(scores, codes)
+        return cls(gaps, weight) if told.all() else cls(gaps[told], weight[told])
+
+    def __add__(self, other: Leads) -> Leads:
+        return Leads(*(np.concatenate(both) for both in ((self.gaps, other.gaps), (self.weight, other.weight))))
+
+    def slope(self, w: Array) -> Slope:
+        """Of weights w (m,): the sum over rows of log(1 + sum_c exp(w'G_c)), with its derivatives."""
+        n = len(self.weight)
+        size = max(ROWS, -(-n // SHARES))
+        rows = [slice(i, i + size) for i in range(0, max(1, n), size)]
+        return reduce(operator.add, spread(lambda some: _slope(self.gaps[some], self.weight[some], w), rows))
+
+
+def _slope(gaps: Array, weight: Array, w: Array) -> Slope:
+    loss, gradient, roots = slopes(gaps, weight, w)
+    return Slope(float(weight.sum()), loss, gradient, roots.T @ roots)
+
+
+@compiled
+def leads(F: Array, codes: Array) -> tuple[Array, Array]:
+    """F_c - F_y over the classes c that are not the own one y (n, k - 1, m), and which rows to take (n,).
+
+    These have a class, and finite scores of it: nothing can tell a class that has no other row.
+    """
+    n, k, m = F.shape
+    out, told = np.empty((n, k - 1, m)), np.ones(n, np.bool_)
+    for i in range(n):
+        own = max(codes[i], 0)
+        told[i] = codes[i] >= 0
+        for j in range(m):
+            mine = F[i, own, j]
+            told[i] &= np.isfinite(mine)
+            for c in range(k - 1):
+                other = F[i, c + (c >= own), j]
+                other = min(other, HIGHEST) if other > LOWEST else LOWEST  # which NaN is, too
+                out[i, c, j] = other - mine
+    return out, told
 
 
 @in_any_order
-def slopes(F: Array, codes: Array, weight: Array, w: Array) -> tuple[float, Array, Array]:
-    """The loss of `SlopeAt`, its gradient (m,), and rows B (n (k - 1), m) of which the curvature is B'B.
+def slopes(G: Array, weight: Array, w: Array) -> tuple[float, Array, Array]:
+    """The loss of `Leads.slope`, its gradient (m,), and rows B (n (k - 1), m) of which the curvature is B'B.
 
-    The curvature of a row is the covariance of F_c - F_y over the classes c, of probabilities p: when a class joins
-    those before it, of probability r and of mean g, it grows by p r / (p + r) (F_c - F_y - g)(F_c - F_y - g)'.
+    The curvature of a row is the covariance of G_c over the classes c, of probabilities p, where that of its own is 0:
+    when a class joins those before it, of probability r and of mean g, it grows by p r / (p + r) (G_c - g)(G_c - g)'.
     """
-    n, k, m = F.shape
-    loss, gradient, roots = 0.0, np.zeros(m), np.zeros((n * (k - 1), m))
-    p, mean = np.empty(k), np.empty(m)
+    n, others, m = G.shape
+    loss, gradient, roots = 0.0, np.zeros(m), np.zeros((n * others, m))
+    p, mean = np.empty(others), np.empty(m)
     at = 0
     for i in range(n):
-        own = codes[i]
-        for c in range(k):
+        top = 0.0
+        for c in range(others):
             p[c] = 0.0
             for j in range(m):
-                p[c] += w[j] * F[i, c, j]
-        score, top = p[own], p.max()
-        for c in range(k):
+                p[c] += w[j] * G[i, c, j]
+            top = max(top, p[c])
+        r = np.exp(-top)
+        total = r
+        for c in range(others):
             p[c] = np.exp(p[c] - top)
-        total = p.sum()
-        loss += weight[i] * (top + np.log(total) - score)
-        r = p[own]
+            total += p[c]
+        loss += weight[i] * (top + np.log(total))
         mean[:] = 0.0
-        for c in range(k):
-            if c == own:
-                continue
+        for c in range(others):
             share = p[c] / (p[c] + r) if p[c] > 0.0 else 0.0
             root = np.sqrt(weight[i] * share * r / total)
             for j in range(m):
-                gap = F[i, c, j] - F[i, own, j] - mean[j]
+                gap = G[i, c, j] - mean[j]
                 roots[at, j] = root * gap
                 mean[j] += share * gap
             r += p[c]
@@ -201,10 +209,10 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     numbers = len(worked.mass) * len(model.experts())
     most = min(learner.max_rows, max(LEAST_ROWS, ENTRIES // numbers))
     some = data if rows <= most else data.sample(most / rows)
-    scores = some.sum(Gather(Apart(fit.model, fit.parameters, worked))).rows()
     start = model.first_weights()
+    told = some.sum(Apart(fit.model, fit.parameters, worked))
     with few_threads(len(start)):
-        w, losses = solve(scores, start, learner.ridge, learner.max_iter)
+        w, losses = solve(told, start, learner.ridge, learner.max_iter)
     settled = len(losses) <= learner.max_iter
     said = (Notice(f"ExpertWeights: still falling after {learner.max_iter} steps; raise max_iter", ConvergenceWarning),)
     return replace(
@@ -217,9 +225,9 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     )
 
 
-def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float]]:
+def solve(told: Leads, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float]]:
     """Weights of at least 0, by Newton steps, and the mean log loss after each of them."""
-    w, at = start, _penalised(scores.sum(SlopeAt(start)), start, start, ridge)
+    w, at = start, _penalised(told.slope(start), start, start, ridge)
     losses = [at.loss / (at.mass or 1.0)]
     for _ in range(max_iter):
         step = _step(w, at, start)
@@ -227,7 +235,7 @@ def solve(scores: Data, start: Array, ridge: float, max_iter: int) -> tuple[Arra
             return np.maximum(w + step, 0.0), losses
         for halving in range(HALVINGS):
             new = np.maximum(w + 0.5**halving * step, 0.0)
-            there = _penalised(scores.sum(SlopeAt(new)), new, start, ridge)
+            there = _penalised(told.slope(new), new, start, ridge)
             if there.loss <= at.loss + SLACK * abs(at.loss):
                 break
         else:
@@ -261,7 +269,10 @@ def _newton(w: Array, at: Slope, start: Array, free: Array) -> Array:
     H = at.curvature[np.ix_(free, free)] * np.outer(scale, scale)
     H[np.diag_indices_from(H)] += LEAST * (1.0 + np.trace(H))
     slope = at.gradient[free] + at.curvature[free] @ step
-    step[free] = -scale * cho_solve(cho_factor(H), slope * scale)
+    _, found, failed = lapack.dposv(H, slope * scale, overwrite_a=1, overwrite_b=1)
+    if failed:
+        raise np.linalg.LinAlgError("ExpertWeights: the curvature of the log loss is not positive")
+    step[free] = -scale * found
     return step
 
 

@@ -130,14 +130,14 @@ class Binning:
         """Before which cells of the grid there is a cut."""
         cut, m = STRATEGIES[self.strategy], len(column.keys)
         if self.strategy in BY_CLASS:
-            return cut(column.value, column.table, self.n_bins)
+            return cut(column, self.n_bins)
         if m <= self.n_bins:
             return np.arange(1, m)
         alone, others = np.flatnonzero(spike), np.flatnonzero(~spike)
         cuts = np.concatenate([alone, alone + 1])
         if len(others) > 1:
             rest = column.taking(others) if len(alone) else column
-            cuts = np.append(cuts, others[cut(rest.value, rest.table, max(1, self.n_bins - len(alone)))])
+            cuts = np.append(cuts, others[cut(rest, max(1, self.n_bins - len(alone)))])
         cuts = np.unique(cuts)
         return cuts[(cuts > 0) & (cuts < m)]
 
@@ -181,12 +181,11 @@ def _held(column: Column) -> Column:
 
 def _between(column: Column, cuts: Array, spike: Array) -> Array:
     """The numbers at which to cut before some cells of the grid: on the grid, so that cells are unions of its cells."""
-    a, b = cuts - 1, cuts
-    least, most = column.above[a], column.low[b]
-    shift = column.shift
-    middle = grid.number(grid.ordered(0.5 * column.high[a] + 0.5 * most) >> shift << shift)
-    middle = np.clip(middle, least, most)
-    return np.where(spike[a] == spike[b], middle, np.where(spike[b], most, least))
+    before, after, shift = column.taking(cuts - 1), column.taking(cuts), column.shift
+    least, most = before.above, after.low
+    middle = grid.number(grid.ordered(0.5 * before.high + 0.5 * most) >> shift << shift)
+    left, right = spike[cuts - 1], spike[cuts]
+    return np.where(left == right, np.clip(middle, least, most), np.where(right, most, least))
 
 
 LEFT_OUT = {

@@ -1,7 +1,7 @@
 """Strategies for cutting a sorted column of weighted values into intervals.
 
-Each takes the values (m,), sorted, their weights by class (k, m) and the number n of intervals wanted, and returns the
-values before which to cut, as places 1..m-1 in rising order; at most n - 1 of them. Two choices that are equally good
+Each takes the histogram of a column, of m sorted values, and the number n of intervals wanted, and returns the values
+before which to cut, as places 1..m-1 in rising order; at most n - 1 of them. Two choices that are equally good
 but for rounding (`CLOSE`, as a share) count as equal, so that the pieces in which weights were summed do not decide.
 """
 
@@ -12,37 +12,38 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from suffice._vector import Array
+from suffice.models.histogram import Column
 
 CLOSE = 1e-9
 MAX_ITER, TOLERANCE = 300, 1e-4  # of k-means, as in scikit-learn's
-Strategy = Callable[[Array, Array, int], Array]
+Strategy = Callable[[Column, int], Array]
 
 
-def quantile(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - ranks are all that counts
+def quantile(column: Column, n: int) -> Array:
     """Intervals of about equal weight: each cut where the weight below is nearest to i/n of all, i = 1..n-1.
 
-    >>> quantile(np.arange(6.0), np.array([[1, 1, 1, 1, 1, 1]]), 3).tolist()
+    >>> quantile(Column(np.arange(6), 0, np.ones((1, 6))), 3).tolist()
     [2, 4]
     """
-    below = np.cumsum(table.sum(axis=0))
+    below = np.cumsum(column.weight)
     share, wanted = below[:-1] / below[-1], np.arange(1, n) / n  # both rising
     after = np.minimum(np.searchsorted(share, wanted), len(share) - 1)
     gap = np.minimum(abs(share[after] - wanted), abs(share[np.maximum(after, 1) - 1] - wanted))
     return np.unique(np.searchsorted(share, wanted - gap - CLOSE) + 1)
 
 
-def uniform(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - weights do not matter
+def uniform(column: Column, n: int) -> Array:
     """Intervals of equal width from the least to the greatest value, those without a value left out."""
-    return _beyond(_place_in_range(values), np.arange(1, n) / n)
+    return _beyond(_place_in_range(column.value), np.arange(1, n) / n)
 
 
-def kmeans(values: Array, table: Array, n: int) -> Array:
+def kmeans(column: Column, n: int) -> Array:
     """Intervals of the values nearest to each of n means, which are found by Lloyd's algorithm.
 
     The means begin evenly spread over the range, and one that has lost all values goes to the farthest one: as in
     scikit-learn's KBinsDiscretizer(strategy="kmeans").
     """
-    place, weight = _place_in_range(values), table.sum(axis=0)
+    place, weight = _place_in_range(column.value), column.weight
     spread = np.average((place - np.average(place, weights=weight)) ** 2, weights=weight)
     means, label = (np.arange(n) + 0.5) / n, np.full(len(place), -1)
     for _ in range(MAX_ITER):
@@ -74,7 +75,7 @@ def _means(place: Array, weight: Array, label: Array, old: Array) -> Array:
     return np.where(held, first / np.where(held, count, 1.0), first[heaviest] / count[heaviest])
 
 
-def mdl(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - ranks and classes are all that counts
+def mdl(column: Column, n: int) -> Array:
     """Cuts that tell the most about the class, as long as each is worth its description (Fayyad and Irani, 1993).
 
         gain > log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2,    gain = N H - N1 H1 - N2 H2
@@ -82,6 +83,7 @@ def mdl(values: Array, table: Array, n: int) -> Array:  # noqa: ARG001 - ranks a
     with N, H, k the weight, the entropy in bits and the number of classes of an interval, and those of its two parts.
     The cut of the greatest gain is made first, until no interval has one that is worth it, or there are n intervals.
     """
+    table = column.table
     sums = np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0)))  # (k, m + 1)
     found = {(0, table.shape[1]): _best_cut(sums, 0, table.shape[1])}
     cuts: list[int] = []

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from suffice._compiled import compiled
 from suffice._domain import Domain, Encoded
 from suffice._labels import OneHot
 from suffice._vector import Array
@@ -44,17 +45,33 @@ class Glimpse(Histogram):
 
 def glimpse(X: Array, W: OneHot | Array) -> Glimpse:
     """S(X, W) for numbers X (n, d) and signed class weights W (n, k)."""
-    some = weighing(W)
-    fractions = ((np.rint(X) != X) & ~np.isnan(X) & some[:, None]).any(axis=0)
-    told = np.where(some[:, None] & fractions, X, np.nan)[:, fractions]
-    ends = np.full(told.shape, np.nan)
-    for of, none in ((np.argmin, np.inf), (np.argmax, -np.inf)) if len(X) else ():
-        at = of(np.where(np.isnan(told), none, told), axis=0), np.arange(told.shape[1])
-        ends[at] = told[at]
-    few = np.array(X, dtype=np.float64)
-    few[:, fractions] = ends
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    fractions, ends = _ends(X, weighing(W))
+    at, columns = ends[:, fractions], np.flatnonzero(fractions)
+    few = np.where(fractions, np.nan, X)
+    few[at, columns] = X[at, columns]
+    if fractions.all():  # nothing is left of other rows
+        some = np.unique(at)
+        few, W = few[some], W[some]
     found = histogram(few, W)
     return Glimpse(found.keys, found.shift, found.table, fractions)
+
+
+@compiled
+def _ends(X: Array, some: Array) -> tuple[Array, Array]:
+    """Which columns have fractions in some of the rows (d,), and the rows of their least and greatest number (2, d)."""
+    n, d = X.shape
+    fractions, ends = np.zeros(d, np.bool_), np.zeros((2, d), np.int64)
+    least, greatest = np.full(d, np.inf), np.full(d, -np.inf)
+    for i in range(n):
+        for j in range(d if some[i] else 0):
+            x = X[i, j]
+            fractions[j] |= (np.floor(x) != x) & (x == x)
+            if x < least[j]:
+                least[j], ends[0, j] = x, i
+            if x > greatest[j]:
+                greatest[j], ends[1, j] = x, i
+    return fractions, ends
 
 
 @dataclass(frozen=True, eq=False)

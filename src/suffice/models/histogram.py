@@ -123,8 +123,9 @@ class Histogram(Sums):
 
     def extent(self) -> Array:
         """The least and the greatest number of each column (d, 2), as far as the grid tells; NaN if it has none."""
-        held = (column.taking(column.weight > 0) for column in self.columns())
-        return np.array([(c.low[0], c.high[-1]) if len(c.keys) else (np.nan, np.nan) for c in held]).reshape(-1, 2)
+        held = ((column, np.flatnonzero(column.weight > 0)) for column in self.columns())
+        ends = (column.taking(at[[0, -1]] if len(at) else at) for column, at in held)
+        return np.array([(c.low[0], c.high[1]) if len(c.keys) else (np.nan, np.nan) for c in ends]).reshape(-1, 2)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
         def value(j: int, cell: int) -> str:
