@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from suffice.models import _kernels, grid
 
 RNG = np.random.default_rng(0)
-N = 3 * grid.SAMPLE
+N = 4 * grid.CELLS
 COLUMNS = {
     "normal": RNG.normal(size=N),
     "two decimals": RNG.normal(size=N).round(2),
@@ -17,6 +17,9 @@ COLUMNS = {
     "nothing": np.full(N, np.nan),
     "all sizes": np.append(10.0 ** RNG.uniform(-300, 300, N - 4), [np.inf, -np.inf, 5e-324, -5e-324]),
     "rising": np.arange(N) * 1.0,
+    "mostly zero": np.where(RNG.random(N) < 0.8, 0.0, RNG.normal(size=N)),
+    "far from zero": 1e6 + RNG.random(N),
+    "by turns": np.where(np.arange(N) % (N // grid.SAMPLE), RNG.normal(size=N), 1.0),  # where those that tell are
     "just enough": np.resize(np.arange(grid.CELLS) + 0.5, N),
     "one too many": np.resize(np.arange(grid.CELLS + 1) + 0.5, N),
 }
@@ -36,6 +39,19 @@ def test_cells_are_those_of_sorting(values):
     assert_array_equal(keys, expected)
     found = np.searchsorted(keys, grid.ordered(values) >> shift)
     assert_array_equal(codes, np.where(np.isnan(values), -1, found))
+
+
+@pytest.mark.parametrize("other", COLUMNS)
+@pytest.mark.parametrize("one", COLUMNS)
+def test_grids_of_parts_join_to_that_of_all(one, other):
+    a, b = COLUMNS[one], COLUMNS[other][: N // 3]
+    keys, shift, at_a, at_b = grid.joined(grid.cells(a)[:2], grid.cells(b)[:2])
+    expected, least = by_sorting(np.append(a, b))
+    assert shift == least
+    assert_array_equal(keys, expected)
+    for values, at in ((a, at_a), (b, at_b)):
+        own, by, _ = grid.cells(values)
+        assert_array_equal(keys[at], own >> (shift - by))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32])

@@ -13,6 +13,7 @@ ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 INFINITE = np.int64(0x7FF0000000000000)
 ROOM = 1 << 14  # places for keys, a power of two several times as large as the keys are many
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+LENGTH, BITS, DIGIT = np.uint64(64), np.uint64(11), np.uint64((1 << 11) - 1)  # of a key, and a digit of it
 TOP = np.uint64(50)  # all but the leading bits, which number the places
 
 
@@ -38,7 +39,8 @@ def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
 
     Their sorted keys, the shift, and the place of each number among the keys (n,); NaN has none, which is -1.
     """
-    keys, code = np.zeros(ROOM, np.int64), np.full(ROOM, -1, np.int32)
+    keys, code = np.empty(ROOM, np.int64), np.full(ROOM, -1, np.int32)
+    found = np.empty(most + 1, np.int64)  # the keys as they come
     out = np.full(len(bits), -1, np.int32)  # numbered as they come, in the end in their order
     count = 0
     for i in range(len(bits)):
@@ -47,19 +49,42 @@ def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
         key = _key(bits[i], shift)
         at = _place(keys, code, key)
         if code[at] < 0:
-            keys[at], code[at] = key, count
+            keys[at], code[at], found[count] = key, count, key
             count += 1
         out[i] = code[at]
         if count > most:
-            shift, count = shift + 1, _merge(keys, code, out[: i + 1], 1)
+            shift, count = shift + 1, _merge(keys, code, found[:count], out[: i + 1], 1)
         if count > most:  # one bit was not enough: as far as it takes, at once
-            more = coarser(np.sort(keys[code >= 0]), most)
-            shift, count = shift + more, _merge(keys, code, out[: i + 1], more)
-    used, place = code >= 0, np.empty(count, np.int32)
-    order = np.argsort(keys[used])
-    place[code[used][order]] = np.arange(count)
+            more = coarser(found[_in_order(found[:count])], most)
+            shift, count = shift + more, _merge(keys, code, found[:count], out[: i + 1], more)
+    order, place = _in_order(found[:count]), np.empty(count, np.int32)
+    place[order] = np.arange(count)
     _renumber(out, place)
-    return keys[used][order], shift, out
+    return found[order], shift, out
+
+
+@compiled
+def _in_order(keys: Array) -> Array:
+    """Where the keys (m,) are in rising order: sorted by one digit after the other, the last one first."""
+    order, before = np.arange(len(keys)), np.empty(len(keys), np.int64)
+    if not len(keys):
+        return order
+    least = keys.min()
+    span, low = np.uint64(keys.max() - least), np.uint64(0)
+    while low < LENGTH and span >> low:
+        begins = np.zeros(int(DIGIT) + 2, np.int64)
+        for q in range(len(keys)):
+            begins[((np.uint64(keys[q] - least) >> low) & DIGIT) + np.uint64(1)] += 1
+        for v in range(1, len(begins)):
+            begins[v] += begins[v - 1]
+        order, before = before, order
+        for place in range(len(keys)):
+            q = before[place]
+            digit = (np.uint64(keys[q] - least) >> low) & DIGIT
+            order[begins[digit]] = q
+            begins[digit] += 1
+        low += BITS
+    return order
 
 
 @compiled
@@ -83,21 +108,40 @@ def coarser(keys: Array, most: int) -> int:
 
 
 @compiled
-def _merge(keys: Array, code: Array, codes: Array, shift: int) -> int:
-    """Merge cells whose keys are the same after a shift, and number them and codes anew; how many cells are left."""
-    used = code >= 0
-    finer, before = keys[used], code[used]
+def _merge(keys: Array, code: Array, found: Array, codes: Array, shift: int) -> int:
+    """Merge cells whose keys are the same after a shift, and number them and codes anew; how many cells are left.
+
+    `found` are the keys in the order of their numbers, before and afterwards.
+    """
     code[:] = -1
-    place, count = np.empty(len(finer), np.int32), 0
-    for q in range(len(finer)):
-        key = finer[q] >> shift
+    place, count = np.empty(len(found), np.int32), 0
+    for q in range(len(found)):
+        key = found[q] >> shift
         at = _place(keys, code, key)
         if code[at] < 0:
-            keys[at], code[at] = key, count
+            keys[at], code[at], found[count] = key, count, key
             count += 1
-        place[before[q]] = code[at]
+        place[q] = code[at]
     _renumber(codes, place)
     return count
+
+
+@compiled
+def union(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """The distinct keys of two sorted arrays, in their order, and the places of each of both among them."""
+    keys, count, i, j = np.empty(len(a) + len(b), np.int64), 0, 0, 0
+    at_a, at_b = np.empty(len(a), np.int64), np.empty(len(b), np.int64)
+    while i < len(a) or j < len(b):
+        key = a[i] if j == len(b) or (i < len(a) and a[i] <= b[j]) else b[j]
+        while i < len(a) and a[i] == key:
+            at_a[i] = count
+            i += 1
+        while j < len(b) and b[j] == key:
+            at_b[j] = count
+            j += 1
+        keys[count] = key
+        count += 1
+    return keys[:count].copy(), at_a, at_b
 
 
 @compiled

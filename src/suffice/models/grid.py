@@ -13,7 +13,7 @@ from suffice._vector import Array
 from suffice.models import _grid_kernels
 
 CELLS = 4096  # of a column, at most; also what is left of all numbers at a shift of 52, the largest there is
-SAMPLE = CELLS + CELLS // 4  # numbers that tell at which shift to begin
+SAMPLE = 256  # numbers that tell at which shift to begin
 _SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -48,11 +48,26 @@ def cells(values: Array) -> tuple[Array, int, Array]:
     >>> len(keys), shift
     (2687, 45)
     """
-    some = values[:: max(1, len(values) // SAMPLE)]
-    _, shift = coarsened(distinct(np.sort(ordered(some[~np.isnan(some)]))), 0)
-    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
-    keys, shift, codes = _grid_kernels.few_cells(bits, shift, CELLS)
+    bits, start = np.ascontiguousarray(values, dtype=np.float64).view(np.int64), _likely(values)
+    keys, shift, codes = _grid_kernels.few_cells(bits, start, CELLS)
+    if start and shift == start:  # nothing has shown that less is not enough
+        keys, shift, codes = _grid_kernels.few_cells(bits, 0, CELLS)
     return keys, int(shift), codes
+
+
+def _likely(values: Array) -> int:
+    """A shift that leaves too many cells, most likely, but not by far: at which two of a few numbers come to share one.
+
+    0 if all numbers are few, as far as those that are there once and twice tell (Chao's estimate of the others).
+    """
+    if len(values) <= CELLS:
+        return 0
+    some = values[:: len(values) // SAMPLE]
+    keys, times = np.unique(ordered(some[~np.isnan(some)]), return_counts=True)
+    once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
+    if len(keys) + once * (once - 1) / (2 * (twice + 1)) <= CELLS:
+        return 0
+    return max(0, int(_grid_kernels.coarser(keys, len(keys) - 2)) - 1)
 
 
 def coarsened(keys: Array, shift: int) -> tuple[Array, int]:
@@ -61,12 +76,16 @@ def coarsened(keys: Array, shift: int) -> tuple[Array, int]:
     return (distinct(keys >> more), shift + more) if more else (keys, shift)
 
 
-def common(a: tuple[Array, int], b: tuple[Array, int]) -> tuple[Array, int]:
-    """The grid of two together: the one that all their numbers would have had at once.
+def joined(a: tuple[Array, int], b: tuple[Array, int]) -> tuple[Array, int, Array, Array]:
+    """The grid of two together, the one that all their numbers would have had at once, and the places in it of theirs.
 
     The number of different keys falls as the shift rises and rises with every number, so that the least shift at which
     all are few is at least that of either, and is found from the keys at the larger of the two.
     """
     shift = max(a[1], b[1])
-    keys = np.sort(np.concatenate([keys >> (shift - s) for keys, s in (a, b)]))
-    return coarsened(distinct(keys), shift)
+    keys, at_a, at_b = _grid_kernels.union(*(keys >> (shift - s) for keys, s in (a, b)))
+    more = int(_grid_kernels.coarser(keys, CELLS))
+    if not more:
+        return keys, shift, at_a, at_b
+    keys, at, _ = _grid_kernels.union(keys >> more, keys[:0])
+    return keys, shift + more, at[at_a], at[at_b]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -108,18 +108,21 @@ class Histogram(Sums):
         if self.keys is other.keys and self.shift == other.shift:
             return self, other
         ours, theirs = (zip(h.keys, h.shift, strict=True) for h in (self, other))
-        keys, shift = _unzipped([grid.common(a, b) for a, b in zip(ours, theirs, strict=True)])
-        return self.on(keys, shift), other.on(keys, shift)
+        each: list[Any] = [grid.joined(a, b) for a, b in zip(ours, theirs, strict=True)]
+        keys, shift, at, other_at = ([one[i] for one in each] for i in range(4))
+        return self._moved(keys, shift, at), other._moved(keys, shift, other_at)
 
-    def on(self, keys: tuple[Array, ...], shift: tuple[int, ...]) -> Self:
+    def on(self, keys: Sequence[Array], shift: Sequence[int]) -> Self:
         """The same sums on a grid that is as coarse or coarser, and has all of these cells."""
+        each = zip(keys, self.keys, shift, self.shift, strict=True)
+        return self._moved(keys, shift, [np.searchsorted(to, own >> (after - s)) for to, own, after, s in each])
+
+    def _moved(self, keys: Sequence[Array], shift: Sequence[int], at: Sequence[Array]) -> Self:
+        """The same sums on a grid, given the place of every cell in it."""
         starts = _starts(keys)
-        at = [
-            start + np.searchsorted(to, own >> (after - before))
-            for start, to, own, after, before in zip(starts, keys, self.keys, shift, self.shift, strict=False)
-        ]
-        cells = np.concatenate([np.zeros(0, dtype=int), *at])
-        return replace(self, keys=keys, shift=shift, table=moved(self.table, cells, int(starts[-1])))
+        cells = np.concatenate([np.zeros(0, dtype=int), *(s + own for s, own in zip(starts, at, strict=False))])
+        table = moved(self.table, cells, int(starts[-1]))
+        return replace(self, keys=tuple(keys), shift=tuple(shift), table=table)
 
     def extent(self) -> Array:
         """The least and the greatest number of each column (d, 2), as far as the grid tells; NaN if it has none."""
