@@ -334,7 +334,7 @@ def test_it_pickles_clones_and_copies():
         ({"weights": {"classes": -1.0}}, "at least 0"),
         ({"encoder": "trees"}, "encoder must be None or the encoder_ of a fitted classifier"),
         ({"columns": {"a": "number"}}, "must be one of"),
-        ({"columns": {"a": "gaussian"}}, "must be 'bins', 'category' or 'drop', got 'gaussian'"),
+        ({"columns": {"a": "gaussian"}}, r"must be one of \('bins', 'category', 'drop'\), got 'gaussian'"),
     ],
 )
 def test_settings_that_make_no_sense(settings, message):

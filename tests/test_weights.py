@@ -13,7 +13,9 @@ from suffice import (
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    NaiveBayes,
     QuadraticDiscriminantAnalysis,
+    TabularClassifier,
 )
 from suffice.data import Memory
 from suffice.learners import ClosedForm
@@ -66,3 +68,11 @@ def test_weights_of_a_data_set_are_told_by_their_name():
 def test_learners_that_only_begin_at_the_prior_do_not_mind():
     assert warned(lambda: LogisticRegression(learner=ClosedForm()).fit(*WINE, sample_weight=SHARES))
     assert not warned(lambda: LogisticRegression().fit(*WINE, sample_weight=SHARES))
+
+
+@pytest.mark.parametrize("heavy", [1e300, 1e308])
+@pytest.mark.parametrize("kind", [*KINDS, NaiveBayes, TabularClassifier])
+def test_weights_beyond_all_bounds_are_refused(kind, heavy):
+    X = WINE[0].round() if kind is CategoricalNB else WINE[0]
+    with pytest.raises(ValueError, match=r"sample_weight adds up to more than 1e\+150.*scale it down"):
+        kind().fit(X, WINE[1], sample_weight=np.full(178, heavy))

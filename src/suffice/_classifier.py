@@ -38,6 +38,8 @@ from suffice.models import Model, Statistics
 from suffice.models._base import Natural
 from suffice.priors import check_classes, outweighed
 
+HEAVIEST = 1e150  # sum of weights, of which products are numbers
+
 
 def _adds_up(estimator: Classifier) -> bool:
     """Whether the learner takes parameters from statistics, or carries them to others; else fits cannot be added."""
@@ -219,7 +221,10 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
 
     @available_if(_adds_up)
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take back rows that were learned; the result is that of learning all others.
+        """Take back rows that were learned: all sums are then those of the others.
+
+        So is what follows from them, but for cells of numbers (`NaiveBayes`, `TabularClassifier`): a column that had
+        more than 4,096 different ones keeps the coarser grid that these were counted on.
 
         What the statistics show to be impossible is refused and leaves the model as it was: a class or category that
         was never learned, more rows than there were, a covariance that would be lost. That the rows were truly
@@ -314,6 +319,12 @@ class Classifier(Carrying, ClassifierMixin, BaseEstimator):
         if sample_weight is None:
             return X, OneHot.coded(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        with np.errstate(over="ignore"):
+            bearable = weight.sum() <= HEAVIEST
+        if not bearable:
+            raise ValueError(
+                f"sample_weight adds up to more than {HEAVIEST:.0e}, whose square is no number: scale it down"
+            )
         if not weight.all():
             rows = np.flatnonzero(weight)
             if not len(rows):  # which newer versions of scikit-learn have said by now

@@ -111,10 +111,10 @@ class Features:
         return wide
 
 
-def difference(a: list[str], b: list[str]) -> str:
+def difference(a: list[str], b: list[str], here: str = "here", there: str = "there") -> str:
     """In what two lists of names differ, in words."""
-    here, there = [n for n in a if n not in b], [n for n in b if n not in a]
-    return f"only here {here}, only there {there}" if here or there else "the same names in another order"
+    mine, other = [n for n in a if n not in b], [n for n in b if n not in a]
+    return f"only {here} {mine}, only {there} {other}" if mine or other else "the same names in another order"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from suffice.data import Batch, Data
 from suffice.encoders import Encoder, Partitions
 from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.columns import CATEGORY
-from suffice.encoders.table import BINS, DROP, GAUSSIAN, KEPT, Table
+from suffice.encoders.table import BINS, DROP, KEPT, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
@@ -61,11 +61,14 @@ class TabularClassifier(ExpertClassifier):
     out leaves its copies in, so drop these or give `sample_weight`; a row of weight 2 is left out as a whole. The
     scores are no density.
 
+    Tables have an entry for each leaf and class. Where there are many classes, leaves have more rows, so that there are
+    at most 2^25 of these.
+
     Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are carried along then: fits add
     up if they share them (`encoder=first.encoder_`); weights are stale (`stale_`) until `recalibrate`.
     A forgotten row is out of all sums, exactly. The trees still know of it: each was grown on at most 8,192 of the
-    first rows, its thresholds lie between values of these, and the clipping is by their mean and spread. Fit anew where
-    that matters.
+    first rows, its thresholds lie between values of these, and the clipping is by their mean and spread. A column that
+    had more than 4,096 numbers keeps the coarser grid they were counted on. Fit anew where that matters.
 
     A column that does not vary, and one that only numbers or names the rows, takes no part; `columns_` says which.
 
@@ -156,23 +159,13 @@ class TabularClassifier(ExpertClassifier):
 
     def _views(self) -> Views:
         """How rows are to be seen, once the first of them have prepared it."""
-        table = self._table()
+        table = Table.of(self.columns, BINS, False, type(self).__name__, (BINS, CATEGORY, DROP))
         rng, each = generator(self.random_state), -(-self.n_trees // len(TREES))
         trees = [
             (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
             for name, candidates in TREES.items()
         ]
         return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
-
-    def _table(self) -> Table:
-        table = Table.of(self.columns, BINS, False, type(self).__name__)
-        for name, kind in table.columns:
-            if kind == GAUSSIAN:
-                raise ValueError(
-                    f"{type(self).__name__}: columns[{name!r}] must be 'bins', 'category' or 'drop', got 'gaussian': "
-                    "numbers have tables, trees and a normal density in any case"
-                )
-        return table
 
     def _prepare(self, data: Data) -> tuple[Encoder, Data]:
         """Trees and clipping, of the columns that say anything."""

@@ -16,7 +16,7 @@ from suffice import Dirichlet, ModelClassifier
 from suffice._hash import mixed, row_keys
 from suffice._threads import workers
 from suffice.data import Memory
-from suffice.encoders import Numbers, Partitions, _growing
+from suffice.encoders import Numbers, Partitions, _growing, _sample
 from suffice.encoders.table import Table
 from suffice.models import Categorical
 from suffice.testing import check_model
@@ -285,6 +285,17 @@ def test_many_classes_and_many_columns():
     y = (wide[:, 0] > 0).astype(int)
     codes = grown(wide, y, n=100)(wide).values
     assert codes.max() < 34  # 100 rows, at least 3 a leaf
+
+
+def test_leaves_of_many_classes_have_room(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(2000, 3)), np.arange(2000) % 40
+    free = grown(X, y, min_leaf=1.0, min_split=2.0).trees
+    monkeypatch.setattr(_sample, "ENTRIES", 40 * 12 * 100)
+    for weight in (None, np.full(2000, 1e-3)):
+        few = grown(X, y, weight, min_leaf=1e-6, min_split=1e-6).trees
+        assert 50 < few.sizes.mean() <= 100 < free.sizes.mean() / 3
+    monkeypatch.setattr(_sample, "ENTRIES", 40 * 12 * 1000)  # as many as there may be rows
+    assert grown(X, y, min_leaf=1.0, min_split=2.0).trees == free
 
 
 def test_huge_and_tiny_numbers_are_split():

@@ -18,6 +18,7 @@ from suffice.encoders import _tree_kernels as kernels
 from suffice.encoders._base import Encoder
 from suffice.encoders.trees import Trees
 
+ENTRIES = 1 << 24  # leaves of all trees times classes, at most
 MANY = 0.4  # the share of all rows that a tree is grown on, below which most have been forgotten
 
 
@@ -137,18 +138,28 @@ class Sample:
         some, seeds = whole.parts[0], self.growth.seeds
         distinct = _distinct(some.rows.keys)
         m = self.growth.max_rows if whole.many else min(self.growth.max_rows, len(distinct) // 2)
+        least = self._least(m) * float(some.weight.mean()) if len(some) else 0.0
         columns = np.ascontiguousarray(some.rows.Z.T)
         plain = bool(self.ordered.all() and not np.isnan(columns).any())
-        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, plain)), seeds)
+        grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, plain), least), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
+    def _least(self, m: int) -> float:
+        """Rows that a leaf of m rows in all must have for tables of all leaves by class to be of bearable size; or 0.
+
+        Leaves of one row say little where there are so many classes.
+        """
+        rows = m * len(self.growth.seeds) * len(self.classes) / ENTRIES
+        return rows if rows > 1.0 else 0.0
+
     def _tree(
-        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, bool]
+        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, bool], least: float
     ) -> tuple[np.uint64, tuple[Array, ...]]:
         """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
 
-        `table` is all rows by column (d, n), and whether all have an order and no entry is missing.
+        `table` is all rows by column (d, n), and whether all have an order and no entry is missing; `least` the weight
+        of a leaf, at least.
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = some.rows.keys if m else some.rows.keys[:0]
@@ -162,8 +173,8 @@ class Sample:
             max(1, len(self.classes)),
             np.array([seed]),
             how.candidates,
-            float(how.min_leaf),
-            float(how.min_split),
+            max(float(how.min_leaf), least),
+            max(float(how.min_split), 2 * least),
             how.labels,
         )
         return limit, nodes

@@ -36,7 +36,8 @@ class Partitions(Encoder):
     candidates : int
         Splits that are tried at a node, at most.
     min_leaf, min_split : float
-        The weight of the rows on each side of a split, and of a node that is split, at least.
+        The weight of the rows on each side of a split, and of a node that is split, at least. Where leaves times
+        classes could be more than 2^24, leaves have to be as large as keeps them below.
     labels : bool
         Whether splits are chosen by the labels; if not, the first is taken, and the trees have seen no label.
     seed : int

@@ -138,14 +138,21 @@ class Table(Encoder):
     names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, columns: Mapping[Any, str] | None, numeric: str, indicator: bool, who: str) -> Table:
+    def of(
+        cls,
+        columns: Mapping[Any, str] | None,
+        numeric: str,
+        indicator: bool,
+        who: str,
+        kinds: tuple[str, ...] = KINDS,
+    ) -> Table:
         """From the settings of an estimator, checked."""
         if columns is not None and not isinstance(columns, Mapping):
             raise ValueError(f"{who}: columns must be None or a dict of column: kind, got {columns!r}")
         given = tuple((columns or {}).items())
         for name, kind in given:
-            if kind not in KINDS:
-                raise ValueError(f"{who}: columns[{name!r}] must be one of {KINDS}, got {kind!r}")
+            if kind not in kinds:
+                raise ValueError(f"{who}: columns[{name!r}] must be one of {kinds}, got {kind!r}")
         return cls(given, numeric, indicator, who)
 
     def prepare(self, data: Data) -> Self:
@@ -268,7 +275,7 @@ class Table(Encoder):
         if names is not None and self.names is not None and names != self.names:
             raise ValueError(
                 "The feature names should match those that were passed during fit: "
-                f"{difference(list(self.names), list(names))} (here what was learned, there what came)"
+                + difference(list(self.names), list(names), "learned", "now")
             )
 
 
