@@ -81,8 +81,8 @@ def growth(told: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"`make bench-growth`. {clock(told['how'])}. A slope is the power of the size that time grows with."
     yield "Memory is the most that a call takes beyond its rows and its answers, at the smallest and the largest size."
-    yield "A fit costs one to three milliseconds whatever the rows, and more where cells are chosen. Beside a few"
-    yield "nanoseconds a row that is seen at 100,000 rows: slopes of fits are below 1, and the larger half stands apart."
+    yield "A fit costs one to three milliseconds whatever the rows, and more where cells are chosen. Beside a few ns"
+    yield "a row that is seen at 100,000 rows: slopes of fits are below 1, and the larger half stands apart."
     yield ""
     for axis in dict.fromkeys(line.axis for line in found):
         yield from _along(axis, [line for line in found if line.axis == axis])
