@@ -1,5 +1,6 @@
 """Threads change the time, not the result: batches over several, beside other threads and in other processes."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -271,11 +272,13 @@ def test_what_other_threads_have_begun_ends_before_ctrl_c_is_answered():
         elsewhere = threading.current_thread() is not threading.main_thread()
         if elsewhere:
             begun.append(i)
-            os.kill(os.getpid(), signal.SIGINT)
+            if len(begun) == 1:
+                os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
         if elsewhere:
             ended.append(i)
 
+    gc.collect()  # in a `__del__` of what other tests left, Ctrl-C would be lost
     for over in (spread, lambda *args: list(spread_in_order(*args))):
         with pytest.raises(KeyboardInterrupt):
             over(slow, range(20))
@@ -315,6 +318,36 @@ def test_an_error_here_ends_all_and_leaves_nothing_behind():
             over(fails, range(50))
         assert workers() == 2
         _threads.check_wanted()  # no CancelledError: this thread is wanted
+
+
+@pytest.mark.parametrize("here", [False, True])
+@pytest.mark.usefixtures("two_cores")
+def test_what_stops_because_of_an_error_elsewhere_does_not_hide_it(here):
+    main = threading.current_thread()
+
+    def fails(_):
+        if (threading.current_thread() is main) == here:
+            time.sleep(0.1)
+            raise ValueError("the true error")
+        for _ in range(100):
+            time.sleep(0.01)
+            _threads.check_wanted()
+
+    for over in (spread, lambda *args: list(spread_in_order(*args))):
+        for _ in range(3):
+            with pytest.raises(ValueError, match="the true error"):
+                over(fails, range(6))
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_what_a_task_does_to_its_context_stays_there():
+    def careless(x):
+        np.seterr(divide="raise")
+        return x
+
+    with np.errstate(divide="ignore"):
+        assert spread(careless, range(6)) == list(spread_in_order(careless, range(6))) == list(range(6))
+        assert np.geterr()["divide"] == "ignore"
 
 
 def test_ctrl_c_in_machine_code_stays_what_it_is():

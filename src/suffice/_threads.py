@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -109,8 +109,9 @@ def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
             for task in tasks:
                 task.do_here()
             wait([task.future for task in tasks], return_when=FIRST_EXCEPTION)
-            failed = [task for task in tasks if task.future.done() and task.future.exception()]
-            return [task.future.result() for task in failed or tasks]
+            if ended.is_set():
+                raise _failure(ended, tasks)
+            return [task.future.result() for task in tasks]
         finally:
             _end(ended, tasks)
 
@@ -133,9 +134,9 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
             for item in chain(first, items):
                 waiting.append(_Task(pool, ended, f, item))
                 if len(waiting) > count:
-                    yield _first(waiting)
+                    yield _first(waiting, ended)
             while waiting:
-                yield _first(waiting)
+                yield _first(waiting, ended)
         finally:
             _end(ended, waiting)
 
@@ -171,13 +172,15 @@ class _Task(Generic[B]):
             return
         self.future = Future()
         try:
-            self.future.set_result(self._work())
+            self.future.set_result(copy_context().run(self._work))
         except Exception as error:
             self.future.set_exception(error)
 
 
 def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
     """f of an item, as a part of others: not to be divided again, nor to go on once all is ended; an error ends all."""
+    if ended.is_set():
+        raise CancelledError
     before = {name: getattr(_SPREADING, name, None) for name in ("now", "ended")}
     _SPREADING.now, _SPREADING.ended = True, ended
     try:
@@ -189,15 +192,25 @@ def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
         _SPREADING.__dict__.update(before)
 
 
-def _first(waiting: deque[_Task[B]]) -> B:
+def _first(waiting: deque[_Task[B]], ended: threading.Event) -> B:
     """The first result; its task is in the list until it is done, so that Ctrl-C waits for it as for the others."""
     for task in waiting:
         if waiting[0].future.done():
             break
         task.do_here()
-    found = waiting[0].future.result()
-    waiting.popleft()
-    return found
+    if not ended.is_set():
+        wait([waiting[0].future])
+    if ended.is_set():
+        raise _failure(ended, waiting)
+    return waiting.popleft().future.result()
+
+
+def _failure(ended: threading.Event, tasks: Collection[_Task[Any]]) -> BaseException:
+    """Why all ended: the error of the first task that has one of its own, not only because of another's."""
+    _end(ended, tasks)
+    errors = [task.future.exception() for task in tasks if not task.future.cancelled()]
+    found = [error for error in errors if error is not None]
+    return next((error for error in found if not isinstance(error, CancelledError)), found[0])
 
 
 def _end(ended: threading.Event, tasks: Iterable[_Task[Any]]) -> None:
