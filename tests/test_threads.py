@@ -273,6 +273,7 @@ def test_what_other_threads_have_begun_ends_before_ctrl_c_is_answered():
         if elsewhere:
             begun.append(i)
             if len(begun) == 1:
+                time.sleep(0.05)  # until all are begun
                 os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
         if elsewhere:
