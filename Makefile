@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
+.PHONY: demo quick test test-all test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
 	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-out-of-sample \
 	bench-priors bench-quick bench-scale bench-search bench-sql bench-tables benchmark benchmark-check \
 	bench-tangent sklearn-tests figures clean
@@ -12,8 +12,16 @@ JOBS ?= auto
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
 
+# Doctests, laws at one example, and the tests of what has changed: under a minute.
+quick: $(VENV)/.test
+	$(BIN)/python -m tests.quick
+
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=10
+
+# What `make test` leaves out: scikit-learn's checks for further settings of an estimator, and other long ones.
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m thorough
 
 test-browser: $(VENV)/.browser
 	.ci/chromium

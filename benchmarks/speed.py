@@ -38,7 +38,7 @@ from benchmarks.timing import Case, Figure, many, measure, pair, shown
 from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.learners import RiskCalibration
-from suffice.learners._base import Evaluate
+from suffice.learners.base import Evaluate
 from suffice.losses import Loss
 
 WORDS = np.array(["red", "green", "blue", "yellow", "white"])

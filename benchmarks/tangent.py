@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from suffice.data import OneHot
 from suffice.models import FullGaussian
-from suffice.models.pencil import Pencil
-from suffice.models.rules import linear_bayes, minimax
+from suffice.models.planes.pencil import Pencil
+from suffice.models.planes.rules import linear_bayes, minimax
 
 
 def problem(d, seed=0):

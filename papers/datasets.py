@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn import datasets as bundled
 
-from suffice.report.dataset import TARGET, Dataset
+from suffice.model_selection.measures import TARGET, Dataset
 
 
 class MissingDataError(LookupError):

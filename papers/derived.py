@@ -12,7 +12,7 @@ from papers.datasets import Library
 from papers.keys import key
 from papers.store import Task
 from papers.table import Column, rows_of
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Result
 
 Cells = dict[tuple[str, str], float]
 

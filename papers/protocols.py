@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from papers import Array
-from suffice.report.folds import Split
+from suffice.model_selection.measures import Split
 
 
 class Splitter(Protocol):

@@ -14,8 +14,8 @@ from papers.datasets import Library, MissingDataError
 from papers.derived import Computed, Derived
 from papers.store import Store, Task
 from papers.table import Table
+from suffice.model_selection.measures import Result
 from suffice.report.console import progress
-from suffice.report.measures import Result
 
 Measurable = Table | Computed  # what has results of its own
 PaperTable = Measurable | Derived

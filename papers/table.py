@@ -15,8 +15,7 @@ from papers.datasets import Library
 from papers.keys import key
 from papers.protocols import Splitter
 from papers.store import Task
-from suffice.report.dataset import Dataset
-from suffice.report.measures import Result, fit_and_measure
+from suffice.model_selection.measures import Dataset, Result, fit_and_measure
 
 Rows = Mapping[str, Sequence[Result]]  # the results of one data set: those of every split, by method
 Build = Callable[[int], Any]  # a seed to an estimator

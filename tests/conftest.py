@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
-settings.register_profile(
-    "laws", max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
-settings.load_profile("laws")
+for name, examples in {"laws": 6, "quick": 1}.items():
+    settings.register_profile(
+        name, max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+settings.load_profile(os.environ.get("SUFFICE_LAWS", "laws"))
 threadpool_limits(1)  # processes run side by side already
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # for what is not loaded yet, as SciPy, and started
 

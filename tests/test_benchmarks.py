@@ -132,9 +132,9 @@ def test_other_settings_are_measured_and_again_measures_anew(folder):
     lines_there = work.kept.path.read_text().splitlines()
     assert ["boosting_fit" in json.loads(line) for line in lines_there] == [False, True]
     assert len(work.kept.read()) == 1
-    anew = plan(folder, seeds=1, again="NaiveBayes")
-    assert len(list(anew.jobs())) == 1
-    assert not list(replace(anew, since="2020-01-01T00:00").jobs())
+    again = plan(folder, seeds=1, again="NaiveBayes")
+    assert len(list(again.jobs())) == 1
+    assert not list(replace(again, since="2020-01-01T00:00").jobs())
 
 
 def test_settings_do_not_change_from_run_to_run(folder):

@@ -1,4 +1,4 @@
-"""What a learner has learned from rows is carried along as rows come and go: sums exact, stale, and learned anew."""
+"""What a learner has learned from rows is carried along as rows come and go: sums exact, stale, and learned again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._vector import select
+from suffice._core.vector import select
 from suffice.learners import TM, ClosedForm, GradientDescent, Newton, RiskCalibration, StaleWarning
 from tests.test_laws import assert_same_sums, same, seeds, size
 from tests.zoo import every
@@ -93,7 +93,7 @@ def test_it_says_once_that_it_is_stale_at_the_callers_line(entry):
         lambda: model.partial_fit(X[:5], y[:5]),
         lambda: model.merge(entry.estimator().fit(X, y)),
     ):
-        assert said(change) == []  # it may be learned anew before it is used
+        assert said(change) == []  # it may be learned again before it is used
         (where, message), *more = said(lambda: model.predict(X))
         assert where == Path(__file__)
         assert "recalibrate(X, y)" in message

@@ -21,10 +21,10 @@ from suffice import (
     TabularClassifier,
     load,
 )
-from suffice._posterior import posterior
+from suffice._core.probability import posterior
 from suffice.data import Memory
 from suffice.learners import TM, GradientDescent, RiskCalibration
-from suffice.learners._level import level_of
+from suffice.learners.base import level_of
 from suffice.models import Binned
 from tests.populations import exact, mixed_table, two_normal
 from tests.strangers.lazy import Lazy
@@ -248,7 +248,7 @@ def test_a_mix_of_classes_that_are_alike_is_the_most_probable():
 
 def test_a_mix_that_has_not_settled_says_so(monkeypatch):
     model, rows = alike()
-    monkeypatch.setattr("suffice._class_shares.CYCLES", 1)
+    monkeypatch.setattr("suffice._estimator.generative.CYCLES", 1)
     with pytest.warns(ConvergenceWarning, match="estimate_priors has not settled"):
         share = model.estimate_priors(rows)
     assert slopes(model, rows, share).max() > 1 + 1e-6

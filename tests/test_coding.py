@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from suffice import _coding
-from suffice._coding import distinct, sorted_codes
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
+from suffice._runtime import factorize as _coding
+from suffice._runtime.factorize import distinct, sorted_codes
 from suffice.encoders import Categories
 
 RNG = np.random.default_rng(0)

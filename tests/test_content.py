@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from suffice._content import Content
-from suffice._seeds import generator, seeded
-from suffice.data._fingerprint import digest
+from suffice._runtime.fingerprint import Content
+from suffice._runtime.random import generator, seeded
+from suffice.data.fingerprint import digest
 from suffice.learners import Observed
 from suffice.models import Categorical, FullGaussian, TiedFullGaussian
 
@@ -106,7 +106,7 @@ def test_values_that_differ():
 def test_another_process_finds_the_same():
     value = "({'u', 'v', 'w'}, partial(np.add, 1), Observed(FullGaussian()), np.arange(3.0), {'a': ('b', None)})"
     code = (
-        "from functools import partial; import numpy as np; from suffice._content import Content;"
+        "from functools import partial; import numpy as np; from suffice._runtime.fingerprint import Content;"
         f"from suffice.learners import Observed; from suffice.models import FullGaussian; print(Content.of({value}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

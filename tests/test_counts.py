@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 
 from suffice import LogisticRegression, QuadraticDiscriminantAnalysis
 from suffice.learners import RiskCalibration
-from suffice.models import full
-from suffice.testing import Partitions
+from suffice.models.gaussian import full
+from suffice.testing import PickledPartitions
 
 X, Y = load_digits(return_X_y=True)
 
@@ -27,7 +27,7 @@ def fitted(estimator, data):
 @pytest.mark.parametrize("scheme", ["ovo", "ovr"])
 def test_contests_share_their_reads(scheme):
     learner = RiskCalibration()
-    data = Partitions([(X, Y)])
+    data = PickledPartitions([(X, Y)])
     _, said = fitted(LogisticRegression(multi_class=scheme, learner=learner), data)
     assert 2 < len(data.sent) <= learner.max_iter + 1
     assert max(said.values()) == 1
@@ -49,7 +49,7 @@ def test_a_step_factors_every_covariance_once(monkeypatch, anchor):
         counting = Counting(full.lapack if not totals else full.lapack.real)
         monkeypatch.setattr(full, "lapack", counting)
         learner = RiskCalibration(0.1, max_iter=1 + steps, stop=None, anchor=anchor)
-        estimator, said = fitted(QuadraticDiscriminantAnalysis(learner=learner), Partitions([(X, Y)]))
+        estimator, said = fitted(QuadraticDiscriminantAnalysis(learner=learner), PickledPartitions([(X, Y)]))
         assert estimator.n_iter_ == 1 + steps
         assert max(said.values()) == 1
         totals.append(counting.calls["dpotrf"])

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
 from suffice.learners import ClosedForm, RiskCalibration
-from suffice.testing import Partitions
+from suffice.testing import PickledPartitions
 from tests.zoo import ENGINES, every
 
 pytestmark = [
@@ -65,7 +65,7 @@ def test_little_travels_to_the_rows(entry):
     X, y = X[:400, 17:47], y[:400]
     noisy = X + np.random.default_rng(0).normal(size=X.shape)  # so that there are parameters without a prior too
     rows = X.astype(int).astype(str) if entry.categories else X if entry.counts else noisy
-    data = Partitions([(rows, y)])
+    data = PickledPartitions([(rows, y)])
     estimator = entry.estimator()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

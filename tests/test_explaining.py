@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_iris
 
-import suffice._explaining
+import suffice._estimator.predictor
 from suffice import (
     AdditiveTables,
     BernoulliNB,
@@ -26,11 +26,11 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice._posterior import log_posterior
+from suffice._core.probability import log_posterior
 from suffice.data import Memory
-from suffice.encoders import Partitions
+from suffice.encoders import TreePartitions
 from suffice.models import Contests, Explained
-from suffice.models.leaves import Leaves
+from suffice.models.tables.categorical import Leaves
 from suffice.priors import Dirichlet
 from suffice.report import explain
 from tests.toy import Unit
@@ -103,7 +103,7 @@ def test_the_splits_of_trees_are_those_on_the_way():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    model = ModelClassifier(Leaves(Dirichlet(1.0), encoder=Partitions(n=1, max_rows=60))).fit(X, y)
+    model = ModelClassifier(Leaves(Dirichlet(1.0), encoder=TreePartitions(n=1, max_rows=60))).fit(X, y)
     trees, theta = model._encoder.trees, model.parameters_
     p = np.exp(theta.log_probability)
 
@@ -190,7 +190,7 @@ def test_sparse_rows_are_dense_ones(kind):
 def test_too_much_to_hold_is_refused(monkeypatch):
     X, y = load_iris(return_X_y=True)
     model = GaussianNB().fit(X, y)
-    monkeypatch.setattr(suffice._explaining, "free_memory", lambda: 8.0 * 4 * 3 * 4 * 10 * 2)
+    monkeypatch.setattr(suffice._estimator.predictor, "free_memory", lambda: 8.0 * 4 * 3 * 4 * 10 * 2)
     assert len(model.contributions(X[:10])) == 10
     with pytest.raises(MemoryError, match=r"ask for fewer rows at a time, at most 10"):
         model.contributions(X)

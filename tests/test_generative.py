@@ -27,12 +27,12 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice._answers import JointDensity, LogDensity
-from suffice.encoders import Partitions
+from suffice._estimator.answers import JointDensity, LogDensity
+from suffice.encoders import TreePartitions
 from suffice.models import Binned, Density, Nested, Samplable
-from suffice.models.leaves import Leaves
+from suffice.models.tables.categorical import Leaves
 from suffice.testing._answers import a_sample_leads_back
-from suffice.testing._trial import Trial
+from suffice.testing._trial import LawTrial
 from suffice.testing.models import Case
 from tests.populations import exact, mixed_table
 from tests.strangers.lazy import Lazy
@@ -73,7 +73,7 @@ def test_a_wrong_sampler_is_found():
             return super().filled(np.maximum(cells - (rng.random(cells.shape) < 0.1), 0), rng)
 
     with pytest.raises(AssertionError, match=r"a sample of 10000 rows, learned, gains"):
-        a_sample_leads_back(Case(Trial("Wide", ""), Wide(n_bins=5), X, y_iris, 0))
+        a_sample_leads_back(Case(LawTrial("Wide", ""), Wide(n_bins=5), X, y_iris, 0))
 
 
 def test_parameters_come_back_within_sampling_error():
@@ -327,8 +327,8 @@ def test_a_strangers_density_answers_what_it_can():
 
 
 def test_leaves_are_no_rows():
-    model = ModelClassifier(Leaves(encoder=Partitions(n=2))).fit(X, y_iris)
-    with pytest.raises(TypeError, match="what Partitions makes of rows cannot be turned back into rows"):
+    model = ModelClassifier(Leaves(encoder=TreePartitions(n=2))).fit(X, y_iris)
+    with pytest.raises(TypeError, match="what TreePartitions makes of rows cannot be turned back into rows"):
         model.sample(3)
 
 

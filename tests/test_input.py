@@ -23,7 +23,7 @@ from suffice import (
 )
 from suffice.learners import ClosedForm
 from suffice.models import DegenerateError
-from suffice.models.gaussian import ConstantColumnWarning
+from suffice.models.gaussian.base import ConstantColumnWarning
 
 
 def ClosedLogistic(**settings):  # noqa: N802 - one of the kinds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import Observed
 from suffice.testing import check_model

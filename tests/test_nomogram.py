@@ -21,11 +21,11 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice._posterior import log_posterior
+from suffice._core.probability import log_posterior
 from suffice.models import Contests, Drawn, UndrawableError
-from suffice.models._drawn import Cells, Gap, Map, Square
-from suffice.models.experts import Experts
-from suffice.models.leaves import Leaves
+from suffice.models.compose.experts import Experts
+from suffice.models.tables.categorical import Leaves
+from suffice.models.terms import Cells, Gap, Map, Square
 from tests.toy import Unit
 from tests.zoo import every
 

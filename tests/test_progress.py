@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from suffice import GaussianNB, _progress
-from suffice._progress import progress, reading
+from suffice import GaussianNB
+from suffice._runtime import progress as _progress
+from suffice._runtime.progress import progress, reading
 from suffice.data import SQL, Memory
 from suffice.learners import RiskCalibration
 

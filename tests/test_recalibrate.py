@@ -1,4 +1,4 @@
-"""Calibration of the first rows, and anew; what fails leaves everything as it was."""
+"""Calibration of the first rows, and again; what fails leaves everything as it was."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_declared_classes_have_no_probability_until_they_come(learner):
         assert (model.predict(X[~first]) == 2).mean() > 0.8
 
 
-# Learning anew
+# Learning again
 
 
 @quiet

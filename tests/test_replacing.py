@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from matplotlib.figure import Figure
 
-from suffice import GaussianNB, tables
-from suffice._replacing import mark, replacing
+from suffice import GaussianNB, ModelFileError, load
+from suffice._runtime.atomic_file import mark, replacing
+from suffice.compare import critical_difference_figure, nemenyi
+from suffice.data import Parquet
+from suffice.data.files import write as table_file
+from suffice.plotting._canvas import finished
 from suffice.report import explain
 
 MODEL = GaussianNB().fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
 WRITERS = {
     "m.suffice": MODEL.save,
     "page.html": lambda path: explain(MODEL, path),
-    "table.csv": lambda path: tables.write(Path(path), pa.table({"a": [1]})),
-    "table.parquet": lambda path: tables.write(Path(path), pa.table({"a": [1]})),
+    "table.csv": lambda path: table_file.write(Path(path), pa.table({"a": [1]})),
+    "table.parquet": lambda path: table_file.write(Path(path), pa.table({"a": [1]})),
 }
 
 
@@ -61,7 +66,7 @@ def test_a_full_disk_is_said_with_the_name_of_the_file(target, monkeypatch, tmp_
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux has it")
 def test_the_hidden_file_is_no_part_of_a_message():
     with pytest.raises(OSError, match="the table was not saved") as caught:
-        tables.write(Path("/proc/x.csv"), pa.table({"a": [1]}))
+        table_file.write(Path("/proc/x.csv"), pa.table({"a": [1]}))
     assert caught.value.filename == "/proc/x.csv"
     assert "tmp" not in str(caught.value)
 
@@ -83,3 +88,38 @@ def test_what_came_in_the_meantime_stays(tmp_path):
     with replacing(path, seen=mark(path)) as file:
         file.write(b"mine")
     assert path.read_bytes() == b"mine"
+
+
+EVERYWHERE = {
+    **WRITERS,
+    "answers": lambda path: GaussianNB().fit("rows.csv", y="y").predict("rows.csv").write(path),
+    "checkpoint": lambda path: GaussianNB().fit(Parquet("rows.csv", "y"), checkpoint=path),
+    "figure.png": lambda path: finished(Figure(), path),
+    "ranks.png": lambda path: critical_difference_figure(
+        nemenyi([[0.1, 0.2], [0.3, 0.2]], higher_is_better=True), path
+    ),
+}
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfss", "https", "file", "dbfs"])
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_an_address_is_no_folder(name, scheme, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("x,y\n1,a\n2,b\n3,b\n0,a\n")
+    # a Path has one slash of two left
+    with pytest.raises(ValueError, match=rf"'{scheme}://?bucket/a/{name}' is an address, and files are written on"):
+        EVERYWHERE[name](f"{scheme}://bucket/a/{name}")
+    assert [one.name for one in tmp_path.iterdir()] == ["rows.csv"]
+
+
+@pytest.mark.parametrize("name", ["C:\\m.suffice", "C:/m.suffice", "a:b", "a:b/m.suffice", "12:30/x", "s3/m.suffice"])
+def test_drives_and_colons_are_no_addresses(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    MODEL.save(name)
+    assert load(name).classes_.tolist() == [0, 1]
+
+
+def test_models_of_addresses_are_not_read():
+    with pytest.raises(ModelFileError, match="'s3://bucket/m' is an address, and files are read on this machine only"):
+        load("s3://bucket/m")

@@ -54,10 +54,12 @@ KINDS = [
     QuasiBayes,
     LinearBayes,
     partial(DesignedDiscriminant, Ratio()),
+    partial(TabularClassifier, n_trees=8),
+]
+SETTINGS = [  # further ones of these
     partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
     partial(LinearDiscriminantAnalysis, shrinkage="oas"),
     partial(GaussianNB, learner=RiskCalibration(0.1, 8, stop=None)),
-    partial(TabularClassifier, n_trees=8),
     partial(TabularClassifier, n_trees=8, learner=ClosedForm()),
 ]
 COUNTING = [MultinomialNB, BernoulliNB, PoissonNB]  # numbers of at least 0
@@ -78,8 +80,15 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.thorough
+@parametrize_with_checks([kind() for kind in SETTINGS])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_of_further_settings(estimator, check):
+    check(estimator)
+
+
 @pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning", "ignore:numbers with fractions")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS + SETTINGS)
 def test_weights_are_routed(kind):
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.1, 5, len(y))

@@ -374,6 +374,7 @@ def test_recalibrate_takes_no_rows_that_were_not_learned(kind):
     assert_allclose(model.recalibrate(X, y).predict_proba(X), before, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:ExpertWeights. the columns do not predict:suffice.PoorFitWarning")
 @pytest.mark.parametrize("kind", [TabularClassifier, AdditiveTables, NaiveBayes])
 def test_weights_that_are_nothing_beside_the_prior_are_told(kind):
     X, y = mixed()

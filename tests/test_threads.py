@@ -17,6 +17,7 @@ from joblib.externals import loky
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from threadpoolctl import ThreadpoolController
 
 from suffice import (
     CategoricalNB,
@@ -26,15 +27,14 @@ from suffice import (
     LogisticRegression,
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
-    _threads,
 )
-from suffice._cached import cached_property
-from suffice._compiled import Compiled
-from suffice._labels import OneHot
-from suffice._threads import spread, spread_in_order, workers
+from suffice._core.labels import OneHot
+from suffice._runtime import threads as _threads
+from suffice._runtime.lazy import Compiled, cached_property
+from suffice._runtime.threads import few_threads, spread, spread_in_order, workers
 from suffice.data import memory
-from suffice.data._base import Batch
-from suffice.data._partitioned import Partial
+from suffice.data.base import Batch
+from suffice.data.partitioned import Partial
 from suffice.learners import RiskCalibration
 
 PATIENCE = 120  # seconds, after which something hangs
@@ -53,6 +53,7 @@ MODELS = {
     "logistic": (LogisticRegression(), X),
     "strings": (NaiveBayes(), CODES.astype(str).astype(object)),
 }
+BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
 GRID = {"prior": [Dirichlet(0.1), Dirichlet(10.0)]}
 
 
@@ -340,6 +341,25 @@ def test_what_stops_because_of_an_error_elsewhere_does_not_hide_it(here):
                 over(fails, range(6))
 
 
+def test_linear_algebra_has_its_threads_back_whoever_leaves_last():
+    entered, leave = threading.Event(), threading.Event()
+
+    def stays_longer():
+        with few_threads(0):
+            entered.set()
+            leave.wait(20)
+
+    before = [library.get_num_threads() for library in BLAS]
+    thread = threading.Thread(target=stays_longer)
+    with few_threads(0):
+        thread.start()
+        assert entered.wait(20)
+    assert [library.get_num_threads() for library in BLAS] == [1] * len(BLAS)
+    leave.set()
+    thread.join()
+    assert [library.get_num_threads() for library in BLAS] == before
+
+
 @pytest.mark.usefixtures("two_cores")
 def test_what_a_task_does_to_its_context_stays_there():
     def careless(x):
@@ -363,13 +383,13 @@ def test_ctrl_c_in_machine_code_stays_what_it_is():
 
 @pytest.mark.usefixtures("two_cores")
 def test_fits_go_on_when_threads_can_no_longer_be_begun(monkeypatch):
-    monkeypatch.setattr("suffice._threads.ThreadPoolExecutor.submit", lambda *_: 1 / 0)
+    monkeypatch.setattr("suffice._runtime.threads.ThreadPoolExecutor.submit", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError), parallel_config(n_jobs=2):
         spread(abs, [-1, -2])
 
     def ending(*_):
         raise RuntimeError("cannot schedule new futures after interpreter shutdown")
 
-    monkeypatch.setattr("suffice._threads.ThreadPoolExecutor.submit", ending)
+    monkeypatch.setattr("suffice._runtime.threads.ThreadPoolExecutor.submit", ending)
     with parallel_config(n_jobs=2):
         assert spread(abs, [-1, -2]) == [1, 2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.models import Attempt, Model
-from suffice.models.moments import moments, ratio
+from suffice.models.gaussian.moments import moments, ratio
 
 
 @dataclass(frozen=True, eq=False)

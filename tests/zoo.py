@@ -39,8 +39,8 @@ from suffice.encoders.table import Table
 from suffice.encoders.views import Clip, Range, Views
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Binned, FullGaussian, Nested
-from suffice.models.experts import Experts
-from suffice.models.pooled import Pooled
+from suffice.models.compose.experts import Experts
+from suffice.models.tables.pooled import Pooled
 from tests.oracles import (
     Ratio,
     fitted,
@@ -79,12 +79,12 @@ class Entry:
     @property
     def adds(self):
         """Whether fits can be added and subtracted exactly: all that is learned is a function of the sums."""
-        return hasattr(self.prototype._learner(), "close")
+        return self.prototype._learner().exact
 
     @property
     def carries(self):
         """Whether what is learned from rows is carried along as these come and go."""
-        return hasattr(self.prototype._learner(), "carry") and not self.adds
+        return self.prototype._learner().carries_over and not self.adds
 
     @property
     def categories(self):

@@ -20,8 +20,7 @@ from papers.protocols import Shuffled
 from papers.store import Task
 from papers.table import Build, Column, Rows, Table, mean, rows_of
 from suffice.compare import newman_keuls
-from suffice.report.dataset import Dataset
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Dataset, Result
 
 SETS = {
     "Two norm": "twonorm",

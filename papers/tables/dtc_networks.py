@@ -28,8 +28,7 @@ from papers.store import Task
 from papers.table import Build, Rows, Table, rows_of
 from papers.tables import dtc
 from suffice.features import FSCL, RBF
-from suffice.report.folds import Split
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Result, Split
 
 NODES = (5, 10, 20, 40, 70, 100)
 WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # standard deviations of a Gaussian kernel

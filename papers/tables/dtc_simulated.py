@@ -20,8 +20,8 @@ from papers.store import Task
 from papers.table import Column, Rows, rows_of
 from papers.tables import dtc, dtc_networks
 from suffice.compare import average_ranks
+from suffice.model_selection.measures import Result
 from suffice.plotting import rows_with_moments
-from suffice.report.measures import Result
 
 RULES: Mapping[str, Any] = {name: kind(ridge=0.0) for name, kind in dtc.DISCRIMINANTS.items()}
 PRIORS = np.linspace(0.05, 0.95, 19)  # of the first class
@@ -274,7 +274,7 @@ def summary(results: Mapping[Task, Result]) -> Cells:
             continue
         methods = list(dict.fromkeys(columns.values()))
         right = {m: [100 * (1 - np.mean([row["error"] for row in rows[m]])) for rows in each] for m in methods}
-        ranks = average_ranks(right) if len(each) > 1 else {}
+        ranks = average_ranks(right, higher_is_better=True) if len(each) > 1 else {}
         for column, method in columns.items():
             cells[column, "accuracy"] = float(np.mean(right[method]))
             if method in ranks:

@@ -21,6 +21,7 @@ from papers.protocols import ClassFolds
 from papers.table import Build, Column, Table, mean
 from suffice.data import Data
 from suffice.learners import Fit, GradientDescent, Newton, Observed
+from suffice.model_selection.measures import Dataset
 from suffice.models import (
     Contests,
     DiagonalGaussian,
@@ -30,7 +31,7 @@ from suffice.models import (
     Statistics,
     TiedDiagonalGaussian,
 )
-from suffice.report.dataset import Dataset
+from suffice.models.gaussian.base import PooledScatter
 
 SETS = {
     "Diabetes": "diabetes",
@@ -60,10 +61,10 @@ SETS = {
 class TotalGaussian(TiedDiagonalGaussian):
     """One variance a feature, that of all rows whatever their class: the print's, not the one of the model."""
 
-    def pooled(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
+    def pooled(self, s: Statistics[Moments]) -> PooledScatter:
         """Of all rows as one class."""
         total = s.sums.total()
-        return total.scatter(), total.second, total.count
+        return PooledScatter(total.scatter(), total.nothing(), total.left_over(), total.count)
 
     def log_density_without(self, X: Any, Y: Any, theta: Any, s: Any) -> Array:  # noqa: ARG002 - refuses
         """Refused: a row moves the mean of all rows, too."""

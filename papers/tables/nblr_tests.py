@@ -10,7 +10,7 @@ from papers.store import Task
 from papers.table import Column, rows_of
 from papers.tables.nblr import TABLE2
 from suffice.compare import mcnemar, paired_t
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Result
 
 PAIRS = (
     ("LR-GRAD", "NB"),

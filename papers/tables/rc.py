@@ -13,8 +13,8 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 import suffice
 from papers import Array
 from papers.table import Build
+from suffice.model_selection.measures import Dataset
 from suffice.models import FullGaussian, Moments, Quadratic, Statistics, project_log
-from suffice.report.dataset import Dataset
 
 SETS = {
     "adult": "adult_rc",

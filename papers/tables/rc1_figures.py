@@ -18,7 +18,7 @@ from papers.table import Build, Column, Table
 from papers.tables.rc import MAP_MOMENTS, MAP_TABLES, bins, categorical, lr, qda
 from papers.tables.rc1 import from_random, least, random_gd, random_rc, start
 from suffice.learners import GradientDescent, RiskCalibration
-from suffice.report.dataset import Dataset
+from suffice.model_selection.measures import Dataset
 
 ROWS = 10_000
 Prepare = Callable[[Dataset], Dataset]

@@ -18,8 +18,7 @@ from papers.protocols import Shuffled
 from papers.table import Build, Column, Rows, Table, first_of, mean, reach
 from papers.tables.rc import MAP_MOMENTS, MAP_TABLES, MISSING, PRIOR, SETS, TRACE, complete, nb, qda
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
-from suffice.report.folds import Split
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Result, Split
 
 NAMES = (
     "iris",

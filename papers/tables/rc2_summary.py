@@ -13,7 +13,7 @@ from papers.derived import Cells, Derived
 from papers.store import Task
 from papers.table import Column, Table, rows_of
 from papers.tables.rc2 import MEASURED, SEEN_TABLE
-from suffice.report.measures import Result
+from suffice.model_selection.measures import Result
 
 PARTS = {"training": "train_error", "test": "error"}
 FEWER = "15 of the 20 data sets are at hand, and test rows are not learned from here"

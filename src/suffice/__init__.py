@@ -4,18 +4,21 @@ A data set is read as a sum, a model is a function of that sum, and learning is 
 be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
 """
 
-from suffice import _starting as _starting  # before all others
-from suffice._contributions import Contributions
-from suffice._model_classifier import ModelClassifier
-from suffice._notice import PoorFitWarning
-from suffice._version import __version__
+from suffice._runtime import startup_signal as startup_signal  # before all that takes long
+
+# isort: split
+
+from suffice._estimator.explaining import Contributions
+from suffice._estimator.model_classifier import ModelClassifier
+from suffice._runtime.messages import PoorFitWarning
+from suffice._runtime.version import __version__
 from suffice.additive import AdditiveTables
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.files import CheckpointError, ModelFileError, load, save
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
 from suffice.models import ConstantColumnWarning, DegenerateError
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
+from suffice.persistence import CheckpointError, ModelFileError, load, save
 from suffice.priors import Dirichlet, GammaPrior, GaussianPrior
 from suffice.tabular import TabularClassifier
 from suffice.tangent import (

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from suffice import _starting
+from suffice._runtime import startup_signal as _starting
 
 OUTPUT = "standard output"
 
@@ -11,14 +11,14 @@ OUTPUT = "standard output"
 def main() -> None:
     """Run the command, or say what to install for it."""
     try:
-        from suffice.cli import app
+        from suffice.cli.app import app
 
         _starting.begun()
         app()
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "suffice":
             raise
-        sys.exit(f'the command suffice needs {error.name}: pip install "suffice[cli]"')
+        sys.exit(f'the command suffice needs {error.name}: pip install ".[cli]" in the folder of suffice')
     except KeyboardInterrupt:  # before or after the command itself
         sys.exit(130)
     except OSError as error:  # of the help and the version: all else is told by the commands

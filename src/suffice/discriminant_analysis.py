@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
-from suffice._check import COUNT, FRACTION, Rule, check, or_else
-from suffice._classifier import Classifier
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._estimator.classifier import Classifier
+from suffice._runtime.messages import COUNT, FRACTION, SettingRule, check, or_else
+from suffice._runtime.transaction import all_or_nothing
 from suffice.encoders import Numbers
-from suffice.files import export
 from suffice.models import (
     Canonical,
     FullGaussian,
@@ -22,12 +21,15 @@ from suffice.models import (
     Statistics,
     TiedFullGaussian,
 )
-from suffice.models.canonical import Scored
-from suffice.models.linear import Linear
-from suffice.models.regularised import Shrunk
+from suffice.models.gaussian.canonical import Scored
+from suffice.models.gaussian.regularised import Shrunk
+from suffice.models.linear.base import Linear
+from suffice.persistence import export
 from suffice.priors import gaussian_prior
 
-SHRINKAGE = Rule(
+__all__ = ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
+
+SHRINKAGE = SettingRule(
     or_else(None, or_else("oas", or_else("evidence", FRACTION))).test,
     "None, a number from 0 to 1, 'oas' or 'evidence' (that of Ledoit and Wolf, 'auto', is no function of the sums)",
 )

@@ -9,15 +9,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from suffice._check import COUNT, NUMBER, POSITIVE, check, one_of, or_else
-from suffice._labels import show_all
-from suffice._memory import free_memory
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.labels import show_all
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, NUMBER, POSITIVE, check, one_of, or_else
+from suffice._runtime.system import free_memory
+from suffice._runtime.transaction import all_or_nothing
 from suffice.data import is_source
 from suffice.encoders.numbers import check_finite_for
-from suffice.files import Savable
+from suffice.persistence import Savable
 from suffice.tangent import MinimaxProbabilityMachine
+
+__all__ = ["KernelMPM"]
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
 MATRICES, PER_CLASS = 14, 4  # of n x n numbers that learning holds at once, and for each class

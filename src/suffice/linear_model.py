@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from suffice._check import check, one_of
-from suffice._classifier import Classifier
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._estimator.classifier import Classifier
+from suffice._runtime.messages import check, one_of
 from suffice.encoders import Numbers
-from suffice.files import export
 from suffice.learners import Learner, Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
-from suffice.models.contests import MULTI_CLASS
+from suffice.models.compose.contests import MULTI_CLASS
+from suffice.persistence import export
 from suffice.priors import Dirichlet, gaussian_prior
+
+__all__ = ["LogisticRegression"]
 
 
 class LogisticRegression(Classifier):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice._arithmetic import Arithmetic, E
-from suffice._compiled import compiled
-from suffice._labels import OneHot, as_keys, key, show_all
-from suffice._posterior import below_zero, normalise, said_log_posterior
-from suffice._vector import Array, Vector
+from suffice._core.formula import Arithmetic, E
+from suffice._core.labels import OneHot, as_keys, key, show_all
+from suffice._core.probability import below_zero, normalise, said_log_posterior
+from suffice._core.vector import Array, Vector
+from suffice._runtime.lazy import compiled
 
 IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
 LARGE = 1e300  # costs up to here can be added up

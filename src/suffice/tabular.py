@@ -7,41 +7,37 @@ from typing import Any, cast
 
 import numpy as np
 
-from suffice._check import COUNT, check
-from suffice._columns import LEFT_OUT, ColumnNote, Columns
-from suffice._expert_classifier import ExpertClassifier
-from suffice._labels import show_all
-from suffice._notice import Notice, PoorFitWarning, emit
-from suffice._seeds import generator
+from suffice._core.kinds import BINNED, CATEGORICAL, Block, LeftOut, ReadAs
+from suffice._core.labels import show_all
+from suffice._estimator.columns import Columns, noted
+from suffice._estimator.experts import ExpertClassifier
+from suffice._runtime.messages import COUNT, Notice, PoorFitWarning, check, emit
+from suffice._runtime.random import generator
 from suffice.data import Batch, Data
-from suffice.encoders import Encoder, Partitions
+from suffice.encoders import Encoder, TreePartitions
 from suffice.encoders.blocks import BlockFeatures
-from suffice.encoders.columns import CATEGORY
-from suffice.encoders.table import BINS, DROP, KEPT, Table
+from suffice.encoders.table import Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
-from suffice.models._blocks import AnyDensity, part
-from suffice.models.cells import silent
-from suffice.models.experts import Experts
-from suffice.models.gaussian import ConstantColumnWarning
-from suffice.models.glimpse import Glimpsed
-from suffice.models.leaves import Leaves
-from suffice.models.pooled import Pooled
-from suffice.models.product import Product
+from suffice.models.base import ColumnAccount
+from suffice.models.compose.blocks import AnyDensity, Product, part
+from suffice.models.compose.experts import Experts
+from suffice.models.gaussian.base import ConstantColumnWarning
+from suffice.models.tables.binned import Glimpsed
+from suffice.models.tables.categorical import Leaves
+from suffice.models.tables.cells import silent
+from suffice.models.tables.pooled import Pooled
 from suffice.priors import Dirichlet, GaussianPrior
 
-COLUMNS = (BINS, BINS + KEPT, CATEGORY, CATEGORY + KEPT)  # blocks with a table for each column
+__all__ = ["TabularClassifier"]
+
+COLUMNS = (*BINNED, *CATEGORICAL)  # blocks with a table for each column
 NORMAL = "normal"
 TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node takes the best
 WIDE = 256  # numeric columns, up to which they have a normal density
 MOST_ROWS = 8192  # that a tree is grown on
 MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
-MAY_CHANGE = (
-    "it has one value only",
-    "to double precision",
-    "it has no values",
-)  # and how it ends where further rows might
 
 
 class TabularClassifier(ExpertClassifier):
@@ -51,15 +47,15 @@ class TabularClassifier(ExpertClassifier):
                      + sum_j w_j log p(cell of x_j | c)
 
     Several experts are weighed: the classes' shares; a normal density of the numeric columns by class (from 50 rows and
-    5 rows a column on, up to 256 columns; values clipped at 6 standard deviations, missing ones at the mean); tables
-    over the leaves of two kinds of random trees, which divide the rows by all columns (missing entries and categories
-    go their own ways); and a table for each column, as in `NaiveBayes`. All are closed forms of sums. The strengths of
-    their priors are chosen by their evidence, and the weights by the probability of the labels on rows that were left
-    out, which takes one more read. The tables of columns share one weight, or from 5,000 rows on (and up to 100
-    columns) have one each. Since the weights are those of rows that were not learned, the probabilities need no
-    calibration. That holds for rows that are independent: where rows are repeated (oversampling, joins), leaving one
-    out leaves its copies in, so drop these or give `sample_weight`; a row of weight 2 is left out as a whole. The
-    scores are no density.
+    5 rows a column on, up to 256 columns; values clipped at 6 standard deviations, missing ones at the mean; scores
+    clipped at 8 times their usual size, so that no single row decides); tables over the leaves of two kinds of random
+    trees, which divide the rows by all columns (missing entries and categories go their own ways); and a table for each
+    column, as in `NaiveBayes`. All are closed forms of sums. The strengths of their priors are chosen by their
+    evidence, and the weights by the probability of the labels on rows that were left out, which takes one more read.
+    The tables of columns share one weight, or from 5,000 rows on (and up to 100 columns) have one each. Since the
+    weights are those of rows that were not learned, the probabilities need no calibration. That holds for rows that are
+    independent: where rows are repeated (oversampling, joins), leaving one out leaves its copies in, so drop these or
+    give `sample_weight`; a row of weight 2 is left out as a whole. The scores are no density.
 
     Tables have an entry for each leaf and class. Where there are many classes, leaves have more rows, so that there are
     at most 2^25 of these.
@@ -68,7 +64,7 @@ class TabularClassifier(ExpertClassifier):
     up if they share them (`encoder=first.encoder_`); weights are stale (`stale_`) until `recalibrate`.
     A forgotten row is out of all sums, exactly. The trees still know of it: each was grown on at most 8,192 of the
     first rows, its thresholds lie between values of these, and the clipping is by their mean and spread. A column that
-    had more than 4,096 numbers keeps the coarser grid they were counted on. Fit anew where that matters.
+    had more than 4,096 numbers keeps the coarser grid they were counted on. Fit again where that matters.
 
     A column that does not vary, and one that only numbers or names the rows, takes no part; `columns_` says which.
 
@@ -119,7 +115,7 @@ class TabularClassifier(ExpertClassifier):
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
-    _silent: dict[int, str]  # why columns take no part, by number
+    _silent: dict[int, str]  # why columns take no part, a LeftOut by number
 
     def __init__(
         self,
@@ -151,7 +147,8 @@ class TabularClassifier(ExpertClassifier):
             NORMAL: FullGaussian(normal),
             **dict.fromkeys(TREES, Leaves(tables)),
         }
-        return Experts(parts, class_prior=self.class_prior, encoder=self._shared() or self._views())
+        encoder = self._shared() or self._views()
+        return Experts(parts, class_prior=self.class_prior, encoder=encoder, unbounded=frozenset({NORMAL}))
 
     def _prepared(self) -> Experts:
         apart = cast(Views, self._encoder).apart
@@ -159,10 +156,12 @@ class TabularClassifier(ExpertClassifier):
 
     def _views(self) -> Views:
         """How rows are to be seen, once the first of them have prepared it."""
-        table = Table.of(self.columns, BINS, False, type(self).__name__, (BINS, CATEGORY, DROP))
+        table = Table.of(
+            self.columns, ReadAs.BINS, False, type(self).__name__, (ReadAs.BINS, ReadAs.CATEGORY, ReadAs.DROP)
+        )
         rng, each = generator(self.random_state), -(-self.n_trees // len(TREES))
         trees = [
-            (name, Partitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
+            (name, TreePartitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
             for name, candidates in TREES.items()
         ]
         return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
@@ -175,22 +174,22 @@ class TabularClassifier(ExpertClassifier):
         views = self._views()
         table = views.inner.prepare(data)
         rows = data.map(table).persist()
-        said = _account(table, rows)
-        self._silent = {j: words for j, words in enumerate(said) if words.startswith(LEFT_OUT)}
-        if len(self._silent) == len(said):
+        reasons = _reasons(table, rows)
+        self._silent = {j: str(why) for j, why in enumerate(reasons) if why is not None}
+        if len(self._silent) == len(reasons):
             who = f"{type(self).__name__}: no column tells rows apart"
             emit([Notice(f"{who}; say in `columns` what to read them as", PoorFitWarning)])
             self._silent = {}
         if self._silent:
             table = table.without(self._silent)
             rows = data.map(table).persist()
-        apart = len(said) <= NARROW and rows.count() >= MANY_ROWS
+        apart = len(reasons) <= NARROW and rows.count() >= MANY_ROWS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
 
     def _take_in(self, data: Data, s: Statistics[Any]) -> None:
         super()._take_in(data, s)
         roles = cast(Views, self._encoder).inner.roles or ()
-        still = [roles[j].name for j, words in getattr(self, "_silent", {}).items() if words.endswith(MAY_CHANGE)]
+        still = [roles[j].name for j, why in getattr(self, "_silent", {}).items() if LeftOut(why).may_change]
         if still and s.mass.sum() == self.statistics_.mass.sum():
             said = f"{type(self).__name__}: left out of all further pieces, as the first one has at most one value: "
             emit([Notice(f"{said}{show_all(still)}; begin with rows in which it varies", ConstantColumnWarning)])
@@ -200,13 +199,11 @@ class TabularClassifier(ExpertClassifier):
         """What became of every column; it prints as a table."""
         views = cast(Views, self.encoder_)
         clipped = set(views.view(NORMAL).at.tolist()) if NORMAL in dict(views.views) else set()
+        silent = {j: LeftOut(why) for j, why in getattr(self, "_silent", {}).items()}
         notes = []
         for j, role in enumerate(views.inner.roles or ()):
             said = "a table, trees and a normal density" if j in clipped else "a table and trees"
-            if role.kind == DROP:
-                given = f"{LEFT_OUT}, as `columns` says" if role.given else f"{LEFT_OUT}, as in the fit of the encoder"
-                said = getattr(self, "_silent", {}).get(j, given)
-            notes.append(ColumnNote(role.name, role.holds, role.kind, said))
+            notes.append(noted(role, ColumnAccount(said, silent.get(j))))
         return Columns(notes)
 
 
@@ -225,15 +222,16 @@ def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
-def _account(table: Table, rows: Data) -> tuple[str, ...]:
-    """Why a column is left out, in words, or "": it does not vary, or it only numbers or names the rows."""
-    kinds: dict[str, AnyDensity] = {**dict.fromkeys((BINS, BINS + KEPT), Glimpsed())}
-    kinds |= {CATEGORY: Pooled(), CATEGORY + KEPT: Pooled(identifiers=False)}
+def _reasons(table: Table, rows: Data) -> list[LeftOut | None]:
+    """Why a column is left out, or None: it does not vary, or it only numbers or names the rows."""
+    kinds: dict[str, AnyDensity] = {**dict.fromkeys(BINNED, Glimpsed())}
+    kinds |= {Block.CATEGORY: Pooled(), Block.CATEGORY_KEPT: Pooled(identifiers=False)}
     s = rows.sum(Tallied(Product.of(kinds, encoder=table)))
-    blocks, said = cast(BlockFeatures, s.domain.features), [""] * s.domain.width
+    blocks = cast(BlockFeatures, s.domain.features)
+    found: list[LeftOut | None] = [None] * s.domain.width
     for name, at in blocks.at.items():
         one = part(s, name)
-        words = silent(one, name == BINS) if name.startswith(BINS) else kinds[name].account(one)
-        for j, word in zip(at, words, strict=True):
-            said[j] = word
-    return tuple(said)
+        told = silent(one, name == Block.BINS) if name in BINNED else [a.left_out for a in kinds[name].account(one)]
+        for j, why in zip(at, told, strict=True):
+            found[j] = why
+    return found

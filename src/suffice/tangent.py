@@ -2,11 +2,273 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
-from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
-from suffice.models import rules
-from suffice.models.rules import Rule
+import numpy as np
+from sklearn.utils import Tags
+
+from suffice._core.labels import show_all
+from suffice._core.vector import Array
+from suffice._estimator.answers import Answer, LeastCost, OddsAtCosts
+from suffice._estimator.classifier import Classifier
+from suffice._runtime.messages import NOT_NEGATIVE, Notice, PoorFitWarning, check, emit, one_of
+from suffice.encoders import Numbers
+from suffice.learners import Fit
+from suffice.losses import Loss
+from suffice.models import Contests, Moments, Statistics, TangentPlane
+from suffice.models.compose.contests import MULTI_CLASS, side
+from suffice.models.planes import rules
+from suffice.models.planes.pencil import Pencil, Plane
+from suffice.models.planes.rules import Rule
+from suffice.persistence import export
+from suffice.priors import log_class_prior
+
+__all__ = [
+    "DesignedDiscriminant",
+    "FisherDiscriminant",
+    "LinearBayes",
+    "MinimaxProbabilityMachine",
+    "MinimumErrorMPM",
+    "NoTangentPlaneWarning",
+    "QuasiBayes",
+    "ScatterDiscriminant",
+    "TangentDiscriminant",
+]
+
+_SETTINGS = """
+    Parameters
+    ----------
+    ridge : float, default=1e-6
+        What is added to either covariance, as a share of the features' variances; the smallest share that keeps
+        covariances regular, so that a feature that is constant within the classes still separates them.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form. `RiskCalibration()` moves the moments until the plane errs less.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    costs : array of shape (k, k), default=None
+        Taking true class y for class c costs costs[y, c]; the class of least expected cost is predicted.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        More than two classes, from the same moments: every pair, with coupled probabilities; each against the rest.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    coef_ : array of shape (m, d)
+        Weights of the features in the log-odds of the second side; m is 1 for two classes, else k (k - 1) / 2 pairs
+        ("ovo", in the order (0, 1), (0, 2), ...) or k ("ovr"), as in all below.
+    intercept_ : array of shape (m,)
+    s_ : array of shape (m,)
+        The share of the first side's covariance in the direction of the plane.
+    tangent_point_ : array of shape (m, d)
+        Where the plane touches an ellipsoid of either side.
+    distances_ : array of shape (m, 2)
+        From each mean to the plane, in standard deviations; negative if the mean is on the wrong side.
+    worst_case_accuracy_ : array of shape (m,)
+        sum_j P_j D_j^2 / (1 + D_j^2): the least accuracy that classes of these moments allow. It is an estimate, no
+        guarantee for new rows: it holds for the true moments, and for the rows learned from, but the moments are
+        estimated, and with few rows for the number of features the truth is often below it.
+    gaussian_accuracy_ : array of shape (m,)
+        sum_j P_j Phi(D_j): the accuracy if the classes are normal.
+    tangent_ : array of shape (m,) of bool
+        Whether the plane lies between the means; if not, a `NoTangentPlaneWarning` says so.
+    class_count_, class_prior_ : array of shape (k,)
+    statistics_ : Moments, or Patterns where values are missing (NaN)
+        Moments are then those that normal classes are expected to have, by EM under a prior of 10 rows' worth of the
+        variances, and a row that lacks values is told by the plane of the columns that it has.
+"""
+
+
+ROUNDING = 1e-9  # of an accuracy
+
+
+class NoTangentPlaneWarning(UserWarning):
+    """No plane between the means of two classes does what was asked for."""
+
+
+class TangentDiscriminant(Classifier):
+    """What all planes share: moments, pairs of classes, and the geometry as attributes."""
+
+    class_weight = None  # not a setting: a plane between the means has little or no use for it, `costs` do
+
+    def __init__(
+        self,
+        ridge: float = 1e-6,
+        learner: Any = None,
+        class_prior: Any = None,
+        costs: Any = None,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.ridge = ridge
+        self.learner = learner
+        self.class_prior = class_prior
+        self.costs = costs
+        self.multi_class = multi_class
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("\n    SETTINGS\n", _SETTINGS)
+
+    @abstractmethod
+    def _rule(self) -> Rule:
+        """Which plane to take."""
+
+    def _model(self) -> Contests[Moments]:
+        check(self, ridge=NOT_NEGATIVE, multi_class=one_of(*MULTI_CLASS))
+        encoder = Numbers(missing=True, who=type(self).__name__)
+        plane = TangentPlane(self._rule(), float(self.ridge), encoder=encoder)
+        return Contests.of(plane, MULTI_CLASS[self.multi_class])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+        Loss.of(self.costs, len(s.domain.classes), type(self).__name__)
+        return super()._adopt(s, learned)
+
+    def _say(self, fit: Fit) -> None:
+        super()._say(fit)
+        emit(_remarks(type(self).__name__, fit.parameters))
+
+    # Given class probabilities are weights of the classes: then those of a pair, or of the rest, follow by addition.
+
+    def _weighs_classes(self) -> bool:
+        return self.class_prior is not None
+
+    def _class_weights(self, s: Statistics[Any]) -> Array:
+        if self.class_prior is None:
+            return np.ones(len(s.mass))
+        share = np.exp(log_class_prior(s.mass, s.domain.classes, self.class_prior))
+        if not share.all():
+            zero = show_all(s.domain.classes[share == 0])
+            raise ValueError(
+                f"class_prior must be positive: a class that never occurs has no place here, got 0 for {zero}"
+            )
+        return np.asarray(np.divide(share * s.mass.sum(), s.mass, out=np.ones(len(share)), where=s.mass > 0))
+
+    def _class_log_prob(self) -> Array:
+        mass = self.statistics_.mass * self._class_weights(self.statistics_)
+        return log_class_prior(mass, self.classes_, None)
+
+    # Predicting at costs
+
+    def _costs(self) -> Array:
+        return Loss.of(self.costs, len(self.classes_), type(self).__name__).matrix
+
+    def predict(self, X: Any) -> Any:
+        """The class of least expected cost of each row (n,): without costs, the most probable one."""
+        return super().predict(X)
+
+    def _choice(self) -> Answer:
+        return super()._choice() if self.costs is None else LeastCost(self.classes_, self._costs())
+
+    def decision_function(self, X: Any) -> Any:
+        """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
+        if self.costs is None:
+            return super().decision_function(X)
+        return self._measure(X, self._asked(OddsAtCosts(self._costs())), self._odds())
+
+    # What was learned
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `LogisticRegression` of the same plane, for two classes; it takes no missing values."""
+        return export.logistic_regression(self)
+
+    def pencil(self, which: int = 0) -> Pencil:
+        """The two sides of plane `which` taken apart: means, covariances, and all other planes between them.
+
+        Parameters
+        ----------
+        which : int, default=0
+            Which of the m planes, in the order of `coef_`.
+        """
+        fit = self._fit_result()
+        model: Any = fit.model
+        s = fit.statistics if fit.moved is None else fit.moved
+        s = s[which] if isinstance(s, tuple) else side(s, model.contests[which])
+        pencil: Pencil = model.models[which].pencil(s)
+        return pencil
+
+    def _planes(self) -> tuple[Plane, ...]:
+        planes: tuple[Plane, ...] = self.parameters_
+        return planes
+
+    @property
+    def coef_(self) -> Array:
+        """The weight of each feature in the log-odds (m, d)."""
+        return np.stack([plane.coef for plane in self._planes()])
+
+    @property
+    def intercept_(self) -> Array:
+        """What the weighted features are added to (m,)."""
+        return np.array([plane.intercept - plane.coef @ plane.origin for plane in self._planes()])
+
+    @property
+    def s_(self) -> Array:
+        """The share of the first side's covariance in the direction of the plane (m,)."""
+        return np.array([plane.s for plane in self._planes()])
+
+    @property
+    def tangent_point_(self) -> Array:
+        """Where the plane touches an ellipsoid of either side (m, d)."""
+        return np.stack([plane.point + plane.origin for plane in self._planes()])
+
+    @property
+    def distances_(self) -> Array:
+        """From each mean to the plane, in standard deviations (m, 2)."""
+        return np.stack([plane.distances for plane in self._planes()])
+
+    @property
+    def worst_case_accuracy_(self) -> Array:
+        """The least accuracy that classes of these (estimated) moments allow (m,)."""
+        return np.array([plane.worst_case_accuracy() for plane in self._planes()])
+
+    @property
+    def gaussian_accuracy_(self) -> Array:
+        """The accuracy if the classes are normal (m,)."""
+        return np.array([plane.gaussian_accuracy() for plane in self._planes()])
+
+    @property
+    def tangent_(self) -> Array:
+        """Whether the plane lies between the means (m,)."""
+        return np.array([plane.tangent for plane in self._planes()])
+
+
+def _remarks(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """What there is to say of planes."""
+    return (*_poor(who, planes), *_not_between(who, planes))
+
+
+def _poor(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """A notice of the planes that are worse than the constant rule by the classes' own moments, if there are any."""
+    constant = [float(np.exp(plane.class_log_prob.max())) for plane in planes]
+    worse = [plane.gaussian_accuracy() < rule - ROUNDING for plane, rule in zip(planes, constant, strict=True)]
+    if 2 * sum(worse) <= len(worse):  # a pair or two may be lost without harm
+        return ()
+    at = worse.index(True)
+    what = f"{sum(worse)} of {len(planes)} planes are" if len(planes) > 1 else "the plane is"
+    said = (
+        f"{who}: by the classes' own moments {what} right less often than the constant rule, always the more probable "
+        f"class ({planes[at].gaussian_accuracy():.1%} against {constant[at]:.1%}); use LinearBayes or "
+        "QuadraticDiscriminantAnalysis"
+    )
+    return (Notice(said, PoorFitWarning),)
+
+
+def _not_between(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
+    """A notice of the planes that do not lie between the means, if there are any."""
+    bad = [plane for plane in planes if not plane.tangent]
+    if not bad:
+        return ()
+    lost = sum(bool(np.isinf(plane.distances).any()) for plane in bad)
+    what = f"{len(bad)} of {len(planes)} planes" if len(planes) > 1 else "the plane"
+    constant = f" ({lost} of them: none is as good as always taking the more probable class)" if lost else ""
+    said = f"{who}: {what} cannot lie between the means and be what was asked for{constant}; see tangent_"
+    return (Notice(said, NoTangentPlaneWarning),)
+
 
 __all__ = [
     "DesignedDiscriminant",

@@ -46,7 +46,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser):
-    """Opens a page anew, on a desktop with light colours; none may have anything to complain of."""
+    """Opens a page again, on a desktop with light colours; none may have anything to complain of."""
     from tests.browser.view import colours, size
 
     def go(path):

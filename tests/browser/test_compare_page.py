@@ -6,13 +6,12 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from suffice.report.compare_facts import Asked
-from suffice.report.compare_page import compare_page
-from suffice.report.contest import Contest
-from suffice.report.methods import CHANCE
-from suffice.report.own import read_table
+from suffice.compare.race.contest import Race
+from suffice.compare.race.methods import CHANCE
+from suffice.compare.race.own import read_table
+from suffice.compare.race.page import ComparisonSettings, compare_page
+from suffice.compare.race.verdict import Comparison
 from suffice.report.page import write
-from suffice.report.verdict import Comparison
 from tests.browser.view import background, colours, loaded, one, shown, size, whole
 
 pytestmark = pytest.mark.browser
@@ -23,9 +22,11 @@ PHONE = 390
 
 @pytest.fixture(scope="session")
 def comparison_address(tmp_path_factory):
-    contest = Contest(read_table("breast_cancer", None), METHODS, 3, 0, 300.0)
+    contest = Race(read_table("breast_cancer", None), METHODS, 3, 0, 300.0)
     found = contest.run(2, winner=lambda found: Comparison.of(found).best.method)
-    html = compare_page(Comparison.of(found), found, contest, Asked(command="suffice compare breast_cancer"))
+    html = compare_page(
+        Comparison.of(found), found, contest, ComparisonSettings(command="suffice compare breast_cancer")
+    )
     return write(tmp_path_factory.mktemp("page") / "compare.html", html).as_uri()
 
 

@@ -11,7 +11,7 @@ def loaded(browser, address):
     colours(browser, "light")
     browser.get(address)
     browser.execute_script("localStorage.clear()")
-    browser.get("about:blank")  # so that the next address is loaded anew
+    browser.get("about:blank")  # so that the next address is loaded again
     browser.get(address)
     return browser
 

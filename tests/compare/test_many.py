@@ -33,7 +33,7 @@ from suffice.compare import (
     paired_t,
     tukey_hsd,
 )
-from suffice.compare._result import groups
+from suffice.compare.result import groups
 
 EXAMPLE = [[8, 10, 13], [7, 9, 12], [9, 12, 14], [6, 9, 11]]
 RNG = np.random.default_rng(0)
@@ -208,12 +208,13 @@ def test_tied_means_do_not_depend_on_the_order():
 def test_the_order_of_methods_and_a_shift_of_rows_do_not_matter(x, order):
     names = list("abcd")
     moved = (x + np.arange(5)[:, None])[:, order]
-    for compare in (newman_keuls, holm, nemenyi, partial(tukey_hsd, repeated_measures=True)):
+    ranked = partial(nemenyi, higher_is_better=True)
+    for compare in (newman_keuls, holm, ranked, partial(tukey_hsd, repeated_measures=True)):
         first = compare(x, names=names)
         second = compare(moved, names=[names[i] for i in order])
         for a, b in combinations(names, 2):
             assert_allclose(first.pair(a, b).p_value, second.pair(a, b).p_value, atol=1e-6)
-    for test in (friedman, f_test_repeated):
+    for test in (partial(friedman, higher_is_better=True), f_test_repeated):
         assert_allclose(test(x).p_value, test(moved).p_value, atol=1e-6)
 
 
@@ -237,20 +238,20 @@ def test_holm_with_other_tests():
 
 
 def test_demsar_example():
-    assert {n: round(r, 3) for n, r in average_ranks(DEMSAR, names=C45).items()} == {
+    assert {n: round(r, 3) for n, r in average_ranks(DEMSAR, higher_is_better=True, names=C45).items()} == {
         "C4.5+m+cf": 1.964,
         "C4.5+m": 2.0,
         "C4.5+cf": 2.893,
         "C4.5": 3.143,
     }
-    test = friedman(DEMSAR, names=C45, iman_davenport=False)
+    test = friedman(DEMSAR, higher_is_better=True, names=C45, iman_davenport=False)
     ranks = stats.rankdata(-DEMSAR, axis=1)
     ties = ((ranks - 2.5) ** 2).sum() / (14 * 5)  # the print leaves ties uncorrected
     chi = test.statistic * ties
     assert round(chi, 2) == 9.28
     assert round(13 * chi / (14 * 3 - chi), 2) == 3.69
     assert test.significant
-    result = nemenyi(DEMSAR, names=C45, alpha=0.1)
+    result = nemenyi(DEMSAR, higher_is_better=True, names=C45, alpha=0.1)
     assert round(result.pairs[0].critical / np.sqrt(2), 3) == 2.291
     assert [p.methods for p in result.pairs if p.significant] == [("C4.5+m+cf", "C4.5"), ("C4.5+m", "C4.5")]
 
@@ -264,25 +265,37 @@ def test_demsar_example():
 )
 def test_nemenyi_critical_values_of_demsar(alpha, printed):
     for k, q in enumerate(printed, start=2):
-        result = nemenyi(RNG.random((14, k)), alpha=alpha)
+        result = nemenyi(RNG.random((14, k)), higher_is_better=True, alpha=alpha)
         assert_allclose(result.critical_difference, q * np.sqrt(k * (k + 1) / (6 * 14)), rtol=5e-4)
 
 
 def test_friedman_agrees_with_scipy():
     oracle = stats.friedmanchisquare(*DEMSAR.T)
-    test = friedman(DEMSAR, iman_davenport=False)
+    test = friedman(DEMSAR, higher_is_better=True, iman_davenport=False)
     assert_allclose([test.statistic, test.p_value], [oracle.statistic, oracle.pvalue])
-    f = friedman(DEMSAR)
+    f = friedman(DEMSAR, higher_is_better=True)
     assert_allclose(f.statistic, 13 * test.statistic / (14 * 3 - test.statistic))
     assert_allclose(f.p_value, stats.f.sf(f.statistic, 3, 39))
     assert friedman(1 - DEMSAR, higher_is_better=False).p_value == f.p_value
 
 
 def test_rows_that_all_rank_alike():
-    test = friedman([[1, 2, 3]] * 3)
+    test = friedman([[1, 2, 3]] * 3, higher_is_better=True)
     assert (test.statistic, test.p_value) == (np.inf, pytest.approx(1 / 36))
-    assert friedman([[1, 2]] * 5).p_value == pytest.approx(stats.binomtest(0, 5).pvalue)  # the sign test
-    assert friedman([[2, 2, 2]] * 3).p_value == friedman([[2, 2, 2]] * 3, iman_davenport=False).p_value == 1
+    assert friedman([[1, 2]] * 5, higher_is_better=True).p_value == pytest.approx(
+        stats.binomtest(0, 5).pvalue
+    )  # the sign test
+    for f in (True, False):
+        assert friedman([[2, 2, 2]] * 3, higher_is_better=True, iman_davenport=f).p_value == 1
+
+
+@pytest.mark.parametrize("test", [average_ranks, friedman, nemenyi])
+def test_whether_scores_are_errors_has_to_be_said(test):
+    with pytest.raises(TypeError, match="higher_is_better"):
+        test(DEMSAR)
+    errors = {"worse": [0.3, 0.2, 0.4], "better": [0.2, 0.1, 0.1]}
+    ranks = test(errors, higher_is_better=False)
+    assert next(iter(getattr(ranks, "averages", ranks))) == "better"
 
 
 def test_no_difference_and_constant_differences():
@@ -305,12 +318,12 @@ def test_names_come_from_tables_and_dicts():
     for scores in (x, pd.DataFrame(x), pl.DataFrame(x)):
         assert list(newman_keuls(scores).averages) == ["RC", "LR", "NB"]
         assert set(f_test(scores).averages) == set(x)
-    assert list(friedman(pd.DataFrame(x), names=["p", "q", "r"]).averages) == ["r", "q", "p"]
-    assert "method 27" in average_ranks(RNG.random((3, 27)))
+    assert list(friedman(pd.DataFrame(x), higher_is_better=True, names=["p", "q", "r"]).averages) == ["r", "q", "p"]
+    assert "method 27" in average_ranks(RNG.random((3, 27)), higher_is_better=True)
 
 
 def test_the_figure(tmp_path):
-    result = nemenyi(DEMSAR, names=C45, alpha=0.1)
+    result = nemenyi(DEMSAR, higher_is_better=True, names=C45, alpha=0.1)
     figure = critical_difference_figure(result, tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").read_bytes().startswith(b"\x89PNG")
     texts = [t.get_text().strip() for t in figure.axes[0].texts]
@@ -320,7 +333,7 @@ def test_the_figure(tmp_path):
         holm(TABLE),
         tukey_hsd(GROUPS),
         newman_keuls([[1, 1]] * 3),
-        nemenyi([[1, 2]] * 2),
+        nemenyi([[1, 2]] * 2, higher_is_better=True),
     ):
         critical_difference_figure(other, tmp_path / "other.svg")
 
@@ -329,13 +342,13 @@ def test_the_figure(tmp_path):
     ("call", "says"),
     [
         (lambda: newman_keuls([[1], [2]]), "at least 2 rows of scores and 2 methods, got 2 rows and 1 methods"),
-        (lambda: friedman([[1, 2]]), "got 1 rows and 2 methods"),
-        (lambda: nemenyi([1, 2]), r"a table of rows and methods, got an array of shape \(2,\)"),
+        (lambda: friedman([[1, 2]], higher_is_better=True), "got 1 rows and 2 methods"),
+        (lambda: nemenyi([1, 2], higher_is_better=True), r"a table of rows and methods, got an array of shape \(2,\)"),
         (lambda: holm([[1, 2], [1, np.inf]]), "scores must be finite, but row 1, column 1 is inf"),
-        (lambda: friedman([[1, 2], [1]]), "scores must be numbers, with as many in every row"),
+        (lambda: friedman([[1, 2], [1]], higher_is_better=True), "scores must be numbers, with as many in every row"),
         (lambda: newman_keuls({"a": [1, 2, 3], "b": [1, 2]}), r"all methods need the same rows, got \[3, 2\] scores"),
         (lambda: newman_keuls(EXAMPLE, alpha=1.5), "alpha must be"),
-        (lambda: nemenyi(EXAMPLE, names=["a", "b"]), "names must be a list of 3 labels"),
+        (lambda: nemenyi(EXAMPLE, higher_is_better=True, names=["a", "b"]), "names must be a list of 3 labels"),
         (lambda: f_test([[1, 2]]), "at least 2 methods, got 1"),
         (lambda: f_test(7), "at least 2 methods, got 0"),
         (lambda: f_test([[1, 2], [3]]), "the scores of B must have at least 2 scores, got 1"),

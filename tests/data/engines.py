@@ -54,7 +54,7 @@ def parquet(frame, target):
 
 
 class Unkept(Parquet):
-    """Files that are read anew in every pass, as large ones are."""
+    """Files that are read again in every pass, as large ones are."""
 
     def map(self, features=None, labels=None):
         return replace(super().map(features, labels), lasting=False)

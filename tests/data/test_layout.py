@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from suffice.data import DataError, Layout, Memory, Named, is_source, source
-from suffice.data._layout import answers, located
+from suffice.data.layout import answers, located
 
 TABLE = {"id": [1, 2, 3], "a": [0.5, None, 2.0], "b": ["u", "v", None], "y": ["p", "q", "p"], "w": [1.0, 0.0, 2.0]}
 

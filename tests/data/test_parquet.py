@@ -20,8 +20,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.data import DataError, Memory, Parquet, _kept
-from suffice.data._base import rows_in
+from suffice.data import DataError, Memory, Parquet
+from suffice.data.base import rows_in
+from suffice.data.files import kept as _kept
 from suffice.learners import RiskCalibration
 from suffice.testing import check_engine
 from tests.data.test_scale import TARGET, mixed
@@ -294,7 +295,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("memory", "disk"), [(1 << 26, 1 << 30), (300, 1 << 30), (0, 100), (0, 0)])
 def test_what_is_kept_changes_no_answer(tmp_path, monkeypatch, memory, disk):
     monkeypatch.setattr(_kept, "MEMORY", memory)
-    monkeypatch.setattr(_kept.Seen, "disk", disk)
+    monkeypatch.setattr(_kept.WorkedOnce, "disk", disk)
     table = kinds(seed=3)
     folder = spread(tmp_path / "rows", table)
     rows = table.drop_columns("label")
@@ -312,7 +313,7 @@ def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
     model = NaiveBayes().fit(str(folder), y="label")._fit_result().model
     data = Parquet(folder, "label", batch_rows=20).map(model.encoder)
     kept = data.seen(model.seen)
-    assert isinstance(kept, _kept.Seen)
+    assert isinstance(kept, _kept.WorkedOnce)
     assert kept.store.held <= memory
     assert (kept.store.written > 0) == (memory < 300 * 4), "three cells and a label a row"
     assert kept.count() == kept.sum(rows_in) == 300

@@ -22,7 +22,7 @@ from suffice import (
 from suffice.data import Data, Layout, Memory
 from suffice.learners import RiskCalibration
 from suffice.model_selection import GridSearch, cross_validate
-from suffice.testing import Partitions
+from suffice.testing import PickledPartitions
 from tests.strangers.lazy import Lazy
 
 RNG = np.random.default_rng(0)
@@ -166,7 +166,7 @@ def test_answers_stay_where_the_rows_are():
             assert_allclose(found[columns].to_numpy(), expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("make", [lambda: Tables(TABLE, NUMBERS), lambda: Partitions([(TABLE[NUMBERS], Y)])])
+@pytest.mark.parametrize("make", [lambda: Tables(TABLE, NUMBERS), lambda: PickledPartitions([(TABLE[NUMBERS], Y)])])
 def test_what_needs_rows_in_memory_says_so(make):
     data, model = make(), GaussianNB().fit(*memory(TABLE, NUMBERS))
     for ask in (

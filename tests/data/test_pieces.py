@@ -11,14 +11,16 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import GaussianNB
-from suffice.data import DataError, Parquet, _files, _kept
-from suffice.data._base import rows_in
+from suffice.data import DataError, Parquet
+from suffice.data.base import rows_in
+from suffice.data.files import kept as _kept
+from suffice.data.files import rows as _files
 from tests.data.test_parquet import FEATURES, FRAME, TABLE, X, in_memory, spread
 
 
 @pytest.fixture
 def unkept(monkeypatch):
-    """Rows are read anew in every pass, as many are."""
+    """Rows are read again in every pass, as many are."""
     monkeypatch.setattr(_kept, "MEMORY", 0)
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from suffice.data import Memory
-from suffice.data._base import rows_in
+from suffice.data.base import rows_in
 from suffice.data.recorded import Recorded
-from suffice.testing import Partitions, check_engine
+from suffice.testing import PickledPartitions, check_engine
 
 
 class Kept:
@@ -24,7 +24,7 @@ class Kept:
 
 
 def test_it_keeps_the_laws_of_engines():
-    check_engine(lambda parts: Recorded(Kept(), lambda: Partitions(parts)), counts=[1, 7])
+    check_engine(lambda parts: Recorded(Kept(), lambda: PickledPartitions(parts)), counts=[1, 7])
 
 
 def ask(data):

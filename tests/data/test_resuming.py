@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from suffice import CheckpointError, NaiveBayes
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import SQL, Batch
-from suffice.data._fingerprint import row_digests
+from suffice.data.fingerprint import row_digests
 from suffice.learners import RiskCalibration
 from tests.data.engines import every_engine
 from tests.data.test_scale import CLUSTERS, TARGET, mixed

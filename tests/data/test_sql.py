@@ -21,13 +21,15 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.data import SQL
-from suffice.data.sql import _grid
+from suffice.data.sql import _sums as _grid
 from suffice.data.sql._rows import SQLRows
+from suffice.data.sql._source import RELATION
 from suffice.data.sql._writing import PARTS
 from suffice.encoders import Categories, Numbers
 from suffice.encoders.table import Table
 from suffice.learners import ClosedForm, DiscriminativeFrequency, RiskCalibration
-from suffice.models import Binned, Queryable, UndrawableError, grid
+from suffice.models import Binned, Queryable, UndrawableError
+from suffice.models.tables import histogram as grid
 from suffice.priors import Dirichlet
 from tests.data.databases import database
 from tests.data.test_scale import TARGET, few_passes, iterates, mixed, tabled, tolerance
@@ -296,6 +298,15 @@ def test_a_relation_and_a_path_of_duckdb(tmp_path):
         assert_allclose(model.predict_proba(frame.drop(columns=TARGET)), expected, atol=1e-12)
         assert np.asarray(model.predict_proba(connection.table("t").project("x0, x1"))).shape == (40, 2)
     assert_allclose(GaussianNB().fit(SQL(path, "t", target=TARGET)).predict_proba(frame.drop(columns=TARGET)), expected)
+
+
+def test_a_table_may_have_the_name_that_relations_go_by():
+    frame = tabled(np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2)
+    with database("sqlite") as db:
+        db.load(frame, RELATION)
+        model = GaussianNB().fit(SQL(db.connection, RELATION, target=TARGET))
+    X = frame.drop(columns=TARGET)
+    assert_allclose(model.predict_proba(X), GaussianNB().fit(X, frame[TARGET]).predict_proba(X), atol=1e-12)
 
 
 def test_answers_stay_in_the_database(db):

@@ -13,11 +13,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import Dirichlet, ModelClassifier
-from suffice._hash import mixed, row_keys
-from suffice._threads import workers
+from suffice._runtime.hashing import mixed, row_keys
+from suffice._runtime.threads import workers
 from suffice.data import Memory
-from suffice.encoders import Numbers, Partitions, _growing, _sample
+from suffice.encoders import Numbers, TreePartitions
 from suffice.encoders.table import Table
+from suffice.encoders.trees import grow as _growing
+from suffice.encoders.trees import partitions as _sample
 from suffice.models import Categorical
 from suffice.testing import check_model
 from tests.strangers.lazy import Lazy
@@ -36,7 +38,7 @@ def mixed_table(seed, n=300, k=3):
 
 def grown(X, y, weight=None, batch_size=None, **settings):
     settings = {"n": 12, **settings}
-    return Partitions(**settings).prepare(Memory(X, y, weight, batch_size))
+    return TreePartitions(**settings).prepare(Memory(X, y, weight, batch_size))
 
 
 def hashes(encoder, X):
@@ -104,11 +106,11 @@ def test_order_batches_engines_and_threads_do_not_matter(settings, monkeypatch):
         assert grown(X, y, batch_size=size, **settings) == once
     parts = [(X.iloc[rows], y[rows]) for rows in np.split(order, [0, 3, 3, 200])]
     lazy = Lazy(parts)
-    assert Partitions(n=12, **settings).prepare(lazy) == once
+    assert TreePartitions(n=12, **settings).prepare(lazy) == once
     assert max(size for _, size in lazy.sent) < 5000
     codes, inside = once(X).values, once.inside(X)
-    monkeypatch.setattr("suffice._threads.cpu_count", lambda: 4)
-    monkeypatch.setattr("suffice.encoders.trees.ROWS", 50)
+    monkeypatch.setattr("suffice._runtime.threads.cpu_count", lambda: 4)
+    monkeypatch.setattr("suffice.encoders.trees.partitions.ROWS", 50)
     for threads in ("1", "3", ""):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         assert workers() == int(threads or 4)
@@ -126,7 +128,7 @@ def test_weights_are_repeated_rows(max_rows):
         X.loc[X.index.repeat(times)], np.repeat(y, times), max_rows=max_rows
     )
     lazy = Lazy([(X.iloc[:50], y[:50], times[:50]), (X.iloc[50:], y[50:], times[50:])])
-    assert Partitions(n=12, max_rows=max_rows).prepare(lazy) == grown(X, y, times, max_rows=max_rows)
+    assert TreePartitions(n=12, max_rows=max_rows).prepare(lazy) == grown(X, y, times, max_rows=max_rows)
 
 
 def test_that_there_were_many_rows_is_not_forgotten():
@@ -134,8 +136,8 @@ def test_that_there_were_many_rows_is_not_forgotten():
     once = grown(X, y, n=1, max_rows=40)  # of 300 different rows, 40 are kept
     for first in (10, 60, 350):
         parts = [(X.iloc[:first], y[:first]), (X.iloc[first:], y[first:])]
-        assert Partitions(n=1, max_rows=40).prepare(Lazy(parts)) == once
-        assert Partitions(n=1, max_rows=40).prepare(Lazy(parts[::-1])) == once
+        assert TreePartitions(n=1, max_rows=40).prepare(Lazy(parts)) == once
+        assert TreePartitions(n=1, max_rows=40).prepare(Lazy(parts[::-1])) == once
     assert once.inside(X.drop_duplicates()).sum() == 40
 
 
@@ -310,7 +312,7 @@ def test_huge_and_tiny_numbers_are_split():
 
 def test_equal_values_are_equal_however_they_are_written():
     X = np.array([[0.0, np.nan], [-0.0, -np.nan], [1.0, 2.0]])
-    keys = Partitions(Numbers(missing=True)).rows(X).keys
+    keys = TreePartitions(Numbers(missing=True)).rows(X).keys
     assert keys[0] == keys[1] != keys[2]
     read = Table((("v", "category"),))
     days = pd.to_datetime(["2024-01-01", "2024-01-02"])
@@ -321,7 +323,7 @@ def test_equal_values_are_equal_however_they_are_written():
         (pd.Series(["u", "v"]), pd.Series(["u", "v"]).astype("category")),
     ]
     for pair in pairs:
-        a, b = (Partitions(read.prepare(Memory(s.to_frame("v"), [0, 1]))).rows(s.to_frame("v")) for s in pair)
+        a, b = (TreePartitions(read.prepare(Memory(s.to_frame("v"), [0, 1]))).rows(s.to_frame("v")) for s in pair)
         assert_array_equal(a.keys, b.keys)
         assert_array_equal(a.Z, b.Z)
 
@@ -347,14 +349,14 @@ def test_a_prepared_encoder_travels_and_is_compared():
     with pytest.raises(ValueError, match="those of different trees"):
         encoder(X).features | other(X).features
     with pytest.raises(ValueError, match="prepare the encoder first"):
-        Partitions()(encoder.inner(X))
+        TreePartitions()(encoder.inner(X))
 
 
 def test_tables_over_leaves_keep_the_laws():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=150)
     X = rng.normal(size=(150, 3)) + y[:, None]
-    check_model(Categorical(Dirichlet(1.0), encoder=Partitions(Numbers(missing=True), n=8)), X, y)
+    check_model(Categorical(Dirichlet(1.0), encoder=TreePartitions(Numbers(missing=True), n=8)), X, y)
 
 
 def test_with_given_trees_pieces_are_merged_and_forgotten():
@@ -365,7 +367,7 @@ def test_with_given_trees_pieces_are_merged_and_forgotten():
     assert_allclose(sum(parts).predict_proba(X), whole.predict_proba(X), rtol=1e-10)
     assert_allclose(parts[0].predict_proba(X), whole.forget(X.iloc[100:], y[100:]).predict_proba(X), rtol=1e-10)
     alone = [
-        ModelClassifier(replace(model, encoder=Partitions(n=12))).fit(X.iloc[r], y[r])
+        ModelClassifier(replace(model, encoder=TreePartitions(n=12))).fit(X.iloc[r], y[r])
         for r in (slice(100), slice(100, None))
     ]
     with pytest.raises(ValueError, match="divided by different trees"):

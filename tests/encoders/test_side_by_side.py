@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from suffice import GaussianNB, NaiveBayes
-from suffice.encoders._base import numbered, side_by_side
+from suffice.encoders.base import numbered, side_by_side
 
 X = np.arange(60.0).reshape(12, 5)
 LAID = {

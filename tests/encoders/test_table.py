@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.encoders.categories import coded, entries_of, values_of
 from suffice.encoders.table import Table
@@ -69,7 +69,7 @@ def test_kinds_by_type():
     assert found["age"] == ("bins", "whole numbers")
     assert found["pay"] == ("bins", "numbers")
     assert found["job"] == ("category", "text")
-    assert found["left"] == ("category", "boolean")
+    assert found["left"] == ("category", "booleans")
     assert found["when"] == ("bins", "dates")
 
 

@@ -20,7 +20,7 @@ from suffice import (
     ModelClassifier,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import (
     TM,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
-from suffice import GaussianNB, ModelClassifier, TabularClassifier
+from suffice import AdditiveTables, GaussianNB, ModelClassifier, PoorFitWarning, TabularClassifier
 from suffice.learners import ExpertWeights
-from suffice.learners.weights import Leads, solve
+from suffice.learners.expert_weights import Leads, solve
 
 
 def problem(rng, n=300, k=3, m=4):
@@ -34,7 +34,8 @@ def objective(w, F, y, weight, start, ridge):
 def test_weights_are_those_of_scipy(rng, ridge, n):
     F, y = problem(rng, n)
     weight, start = rng.uniform(0.5, 2.0, len(y)), np.array([1.0, 0.5, 0.3, 0.05])
-    ours, losses = solve(Leads.of(F, y, weight), start, ridge, 50)
+    ours, losses, settled = solve(Leads.of(F, y, weight), start, ridge, 50)
+    assert settled
     theirs = minimize(objective, start, (F, y, weight, start, ridge), "L-BFGS-B", bounds=[(0, None)] * 4, tol=1e-14)
     assert objective(ours, F, y, weight, start, ridge) <= theirs.fun + 1e-7
     assert_allclose(ours, theirs.x, atol=1e-3)
@@ -42,11 +43,105 @@ def test_weights_are_those_of_scipy(rng, ridge, n):
     assert (np.diff(losses) <= 1e-12).all()
 
 
+def any_problem(seed):
+    """Scores, labels, weights of rows, first weights and ridge: collinear, separable, of any size, in any shares."""
+    rng = np.random.default_rng(seed)
+    k, m = int(rng.choice([2, 2, 3, 5, 10])), int(rng.choice([1, 2, 4, 8, 20, 60]))
+    n = min(int(2 ** rng.uniform(2, 9)), max(8, 60_000 // (k * m)))
+    y = rng.choice(k, size=n, p=rng.dirichlet(np.full(k, rng.choice([0.2, 1, 10]))))
+    F = rng.normal(size=(n, k, m))
+    F[np.arange(n), y] += rng.normal(size=m) * rng.choice([0, 0.5, 2])
+    kind = rng.choice(["plain", "collinear", "separable", "sizes"])
+    if kind == "collinear":
+        F[:, :, 1:] = F[:, :, :1] * rng.normal(size=m - 1) + rng.choice([0, 1e-8, 1e-3]) * F[:, :, 1:]
+    elif kind == "separable":
+        F[np.arange(n), y] += 20
+    elif kind == "sizes":
+        F *= 10.0 ** rng.uniform(-6, 6, size=m)
+    F *= rng.choice([1, 1, 1, 1e-4, 1e4, 30])
+    if rng.random() < 0.1:
+        F[rng.random(F.shape) < 0.01] = -np.inf
+    start = np.r_[1.0, np.full(m - 1, 0.5 / np.sqrt(rng.choice([1, 10, 100])))]
+    return F, y, rng.choice([1.0, 0.1, 3.0], size=n), start, float(rng.choice([0, 1e-3, 1, 1, 1, 100]))
+
+
+def gap_to_scipy(seed):
+    """How far the loss that we return lies above the best that L-BFGS-B finds, as a share; whether it has settled."""
+    F, y, weight, start, ridge = any_problem(seed)
+    told = Leads.of(F, y, weight)
+    gaps = told.gaps * start  # in units of the first weights
+
+    def scaled(u):
+        z = np.concatenate([np.zeros((len(gaps), 1)), gaps @ u], axis=1)
+        p, pull = softmax(z, axis=1)[:, 1:], u - (np.arange(len(u)) == 0)
+        loss = told.weight @ logsumexp(z, axis=1) + 0.5 * ridge * pull @ pull
+        return loss, np.einsum("n,nc,ncm->m", told.weight, p, gaps) + ridge * pull
+
+    w, _, settled = solve(told, start, ridge, 50)
+    ours, begin, m = scaled(w / start)[0], scaled(np.ones(len(w)))[0], len(w)
+    assert (w >= 0).all()
+    assert ours <= begin * (1 + 1e-12)
+    found = [
+        minimize(scaled, u, jac=True, method="L-BFGS-B", bounds=[(0, None)] * m, options={"maxiter": 2000}).fun
+        for u in (w / start, np.ones(m), np.full(m, 1e-3))
+    ]
+    return (ours - min(found)) / (1 + abs(min(found))), settled
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # L-BFGS-B goes where the loss overflows
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_no_weights_lie_above_those_of_an_independent_optimiser(first):
+    gaps = [gap_to_scipy(seed) for seed in range(first, first + 20)]
+    assert max(gap for gap, settled in gaps if settled) < 1e-9
+    assert max(gap for gap, _ in gaps) < 1e-6  # those of which it says that they have not settled
+    assert sum(settled for _, settled in gaps) >= 18
+
+
+def test_one_row_of_a_huge_score_does_not_decide():
+    """A column that is nearly constant in a class: without a limit one row costs hundreds of nats."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(4000) % 20 == 0).astype(int)
+    X = rng.normal(size=(4000, 3)) + 0.5 * y[:, None]
+    X[:, 2] = np.where(rng.random(4000) < 0.01, rng.exponential(1e6, size=4000), 0.0)
+    X[y == 1, 2] *= np.arange(200) < 1
+    model = TabularClassifier(n_trees=10, random_state=0).fit(X[100:], y[100:])
+    new = X[:100].copy()
+    new[:, 2] = 1e7  # beyond all that was learned
+    log_proba = model.predict_log_proba(new)
+    assert log_proba.min() > -40
+    fit = model._fit_result()
+    free = fit.model.weighed(fit.model.weights)
+    assert np.ptp(free.log_joint(free.encoder(new), fit.parameters), axis=1).max() > 1000
+    terms = model.contributions(new)
+    assert_allclose(np.diff(terms.log_joint).ravel(), np.diff(log_proba).ravel(), rtol=1e-9)
+    limit = fit.model.limits["normal"]
+    assert limit == 2.0 ** np.round(np.log2(limit))  # which tells no row's value
+
+
 def test_scores_that_tell_everything_do_not_run_away(rng):
     y = rng.integers(2, size=50)
     F = np.where(np.arange(2) == y[:, None], 1.0, -1.0)[:, :, None]
-    w, _ = solve(Leads.of(F, y, np.ones(50)), np.ones(1), 1.0, 50)
+    w, _, settled = solve(Leads.of(F, y, np.ones(50)), np.ones(1), 1.0, 50)
+    assert settled
     assert 2 < w[0] < 10
+
+
+def test_columns_that_predict_nothing_are_told():
+    y = np.arange(400) % 4 == 0
+    X = np.stack([np.arange(400) // 4 % 2, np.arange(400) // 8 % 5], axis=1)  # the same in both classes
+    for model in (TabularClassifier(n_trees=10, random_state=0), AdditiveTables()):
+        with pytest.warns(PoorFitWarning, match="do not predict rows left out better than the shares") as caught:
+            model.fit(X, y)
+        assert [str(one.filename) for one in caught] == [__file__]  # once, at the caller's line
+        model.fit(X + 3 * y[:, None], y)
+
+
+def test_given_weights_that_predict_worse_than_the_shares_are_told():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(300, 2)), np.arange(300) % 2
+    given = {**AdditiveTables(pairs=None).fit(X + y[:, None], y).weights_}
+    with pytest.warns(PoorFitWarning, match="log loss"):
+        AdditiveTables(pairs=None, weights=dict.fromkeys(given, 3.0)).fit(X, y)
 
 
 def test_only_models_with_experts_are_weighed():

@@ -26,8 +26,8 @@ from suffice import (
     ModelClassifier,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
-from suffice._vector import inner
+from suffice._core.labels import OneHot
+from suffice._core.vector import inner
 from suffice.data import Memory
 from suffice.learners import (
     TM,
@@ -36,7 +36,7 @@ from suffice.learners import (
     Newton,
     RiskCalibration,
 )
-from suffice.learners._base import Evaluate
+from suffice.learners.base import Evaluate
 from suffice.losses import Loss
 from suffice.models import Attempt
 from tests.samples import IRIS, WINE, binned, plain

@@ -39,7 +39,7 @@ def one_factor(seed):
 
 
 def three_factors(seed):
-    """2,000 columns of rank three, but for a little noise, and classes that one factor separates."""
+    """2,000 columns of rank three, except for a little noise, and classes that one factor separates."""
     rng = np.random.default_rng(seed)
     F = rng.normal(size=(30, 3))
     return F @ rng.normal(size=(3, 2000)) + 0.1 * rng.normal(size=(30, 2000)), (F[:, 0] > 0).astype(int)

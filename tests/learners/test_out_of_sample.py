@@ -23,16 +23,16 @@ from suffice import (
     PoorFitWarning,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
-from suffice._posterior import log_posterior
+from suffice._core.labels import OneHot
+from suffice._core.probability import log_posterior
 from suffice.data import Memory
 from suffice.learners import Place, RiskCalibration
-from suffice.learners._base import together
-from suffice.learners._moving import Calibration
+from suffice.learners.base import together
+from suffice.learners.descent import Calibration
 from suffice.learners.out_of_sample import BOUND, GAMMA, OutOfSample
 from suffice.losses import Loss
 from suffice.models import Contests, FullGaussian
-from suffice.testing import Partitions, check_learner
+from suffice.testing import PickledPartitions, check_learner
 from tests.samples import IRIS, WINE, binned, loss, plain
 
 SMALL = WINE[0][::2, :5], WINE[1][::2]
@@ -113,7 +113,7 @@ def test_the_first_loss_is_that_of_leave_one_out_and_it_falls(prototype, rows):
     fit = with_learner(prototype, honestly).fit(X, y)
     left = np.exp(clone(prototype).fit(X, y).loo_log_proba(X, y))
     assert_allclose(fit.history_["error"][0], np.mean(left.argmax(axis=1) != y))
-    assert_allclose(fit.history_["log_loss"][0], log_loss(y, left), rtol=1e-3)  # but for the bound
+    assert_allclose(fit.history_["log_loss"][0], log_loss(y, left), rtol=1e-3)  # except for the bound
     objective = fit.history_["objective"]
     assert (np.diff(objective) <= 0).all()
     assert min(objective) == objective[-1]
@@ -269,4 +269,4 @@ def test_pairs_are_refused():
 def test_rows_elsewhere_are_refused():
     X, y = IRIS
     with pytest.raises(TypeError, match="out_of_sample=True needs rows in memory"):
-        GaussianNB(learner=honestly).fit(Partitions([(X[:70], y[:70]), (X[70:], y[70:])]))
+        GaussianNB(learner=honestly).fit(PickledPartitions([(X[:70], y[:70]), (X[70:], y[70:])]))

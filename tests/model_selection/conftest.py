@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice._classifier import Classifier
+from suffice._estimator.classifier import Classifier
 
 
 @pytest.fixture

@@ -33,11 +33,10 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.data import Memory
-from suffice.encoders import Partitions
+from suffice.encoders import TreePartitions
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection import cross_validate
-from suffice.model_selection._folds import others, rounds
-from suffice.model_selection._scorers import quick
+from suffice.model_selection.folds import others, quick, rounds
 from suffice.models import Categorical
 from suffice.priors import Dirichlet
 from tests.zoo import every
@@ -165,7 +164,7 @@ def test_missing_values_by_pattern(rng):
 
 
 def test_more_patterns_than_are_kept_apart_are_refitted(rng, fits, monkeypatch):
-    monkeypatch.setattr("suffice.models.patterns.LIMIT", 2)
+    monkeypatch.setattr("suffice.models.gaussian.patterns.LIMIT", 2)
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     X[rng.random(X.shape) < 0.2] = np.nan
     assert_same(*both(QuadraticDiscriminantAnalysis(), X, y), 1e-8)
@@ -226,10 +225,10 @@ def test_a_column_that_is_empty_in_a_fold_is_refitted(rng, fits):
 def test_trees_are_grown_for_every_split(rng, fits):
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 2)) + y[:, None]
-    model = ModelClassifier(Categorical(Dirichlet(1), encoder=Partitions(n=3)))
+    model = ModelClassifier(Categorical(Dirichlet(1), encoder=TreePartitions(n=3)))
     assert_same(*both(model, X, y, cv=3))
     assert len(fits) == 6
-    given = ModelClassifier(Categorical(Dirichlet(1), encoder=Partitions(n=3).prepare(Memory(X, y))))
+    given = ModelClassifier(Categorical(Dirichlet(1), encoder=TreePartitions(n=3).prepare(Memory(X, y))))
     fits.clear()
     assert_same(*both(given, X, y, cv=3))
     assert len(fits) == 3

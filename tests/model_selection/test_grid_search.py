@@ -29,13 +29,13 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import ClosedForm, Observed, RiskCalibration
 from suffice.model_selection import GridSearch
-from suffice.model_selection._folds import Read, Summed
+from suffice.model_selection.folds import ReadRows, Summed
 from suffice.models import DiagonalGaussian, TiedDiagonalGaussian
-from suffice.models.product import Product
+from suffice.models.compose.blocks import Product
 from tests.model_selection.test_cross_validate import mixed
 from tests.zoo import ZOO, every
 
@@ -90,18 +90,18 @@ GRIDS = [
 @pytest.fixture
 def sums(monkeypatch):
     """Which parts of the rows were summed."""
-    calls, total = [], Read.sum
+    calls, total = [], ReadRows.sum
 
     def counted(self, parts):
         calls.extend(parts)
         return total(self, parts)
 
-    monkeypatch.setattr(Read, "sum", counted)
+    monkeypatch.setattr(ReadRows, "sum", counted)
     return calls
 
 
 def assert_same(ours, theirs, tolerance=1e-10):
-    """All results, but for times."""
+    """All results, except for times."""
     assert ours.cv_results_.keys() == theirs.cv_results_.keys()
     for name, found in ours.cv_results_.items():
         expected = theirs.cv_results_[name]

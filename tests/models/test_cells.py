@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,14 +14,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.preprocessing import KBinsDiscretizer
 
 from suffice import Dirichlet, ModelClassifier
-from suffice._domain import Encoded, Features
-from suffice._labels import OneHot
-from suffice._posterior import log_posterior
+from suffice._core.features import Encoded, Features
+from suffice._core.labels import OneHot
+from suffice._core.probability import log_posterior
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import BinFeatures, Binned, Binning
-from suffice.models.cells import describe
-from suffice.models.cuts import STRATEGIES, mdl
-from suffice.models.histogram import Column
+from suffice.models.tables.cells import STRATEGIES, _least_squares, describe, mdl
+from suffice.models.tables.histogram import ColumnHistogram
 from tests.models.test_histogram import SHAPES, statistics
 
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -76,6 +77,54 @@ def test_codes_are_those_of_scikit_learn(rng, strategy, shape):
     assert_array_equal(codes(x, cells(x, strategy, 5, spikes=False, weight=weight)), theirs)
 
 
+def squares(x, weight, bounds):
+    """The weighted sum of squared distances from the means of cells."""
+    code = codes(x, bounds)
+    means = np.bincount(code, weight * x) / np.bincount(code, weight)
+    return weight @ (x - means[code]) ** 2
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_means_that_are_lost_leave_the_least_sum_of_squares(seed, n):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.choice(100, n + rng.integers(1, 5), replace=False)) ** rng.integers(1, 4).astype(float)
+    weight = rng.integers(1, 1000, len(values)).astype(float)
+    cut = partial(cells, values, n_bins=n, spikes=False, identifiers=False, weight=weight)
+    found = squares(values, weight, cut(strategy="kmeans"))
+    for other in ("quantile", "uniform"):
+        assert found <= squares(values, weight, cut(strategy=other)) * (1 + 1e-9)
+    ways = (np.array([-np.inf, *values[list(at)]]) for at in combinations(range(1, len(values)), n - 1))
+    least = min(squares(values, weight, bounds) for bounds in ways)
+    assert_allclose(squares(values, weight, np.append(-np.inf, values[_least(values, weight, n)])), least)
+
+
+def _least(values, weight, n):
+    return _least_squares((values - values[0]) / (values[-1] - values[0]), weight, n)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_value_far_away_leaves_the_others_their_digits(rng, way):
+    x = np.sort(way * np.append(rng.normal(size=1000), 1e7))
+    ends = np.append(0, np.append(_least(x, np.ones(len(x)), 5), len(x)))
+    sizes = np.diff(ends)[:: int(way)]
+    assert sizes[-1] == 1
+    assert sizes[:-1].min() > 50  # four cells for the others
+    least = _least(x[x * way < 1e6], np.ones(1000), 4)
+    assert_array_equal(least, ends[1:-2] if way > 0 else ends[2:-1] - 1)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("n", [5, 32])
+def test_means_of_real_columns_are_no_worse_than_quantiles_or_equal_widths(load, n):
+    for x in (x for x in load("svmguide3")[0].to_numpy(dtype=float).T if len(np.unique(x)) > n):
+        one = np.ones(len(x))
+        cut = partial(cells, x, n_bins=n, spikes=False, identifiers=False)
+        found, *others = (squares(x, one, cut(strategy=way)) for way in ("kmeans", "quantile", "uniform"))
+        assert found <= min(others) * (1 + 1e-9)
+        theirs = KBinsDiscretizer(n, strategy="kmeans", subsample=None).fit(x[:, None]).bin_edges_[0][1:-1]
+        assert found <= 1.01 * squares(x, one, np.append(-np.inf, theirs))
+
+
 def fayyad_irani(x, y):
     """The recursion as it is written, over rows."""
 
@@ -113,7 +162,7 @@ def test_mdl_makes_the_best_cuts_first_and_says_nothing_of_noise(rng):
     assert_allclose(cells(x, "mdl", 2, y=y)[1:], [-1.0], atol=1.01)
     assert_array_equal(cells(x, "mdl", y=rng.integers(2, size=2000)), EVERY)
     assert_array_equal(cells(np.arange(5).repeat(9), "mdl", y=np.tile([0, 1, 1], 15)), EVERY)
-    light = Column(np.arange(4), 0, np.array([[0.1, 0.1, 0, 0], [0, 0, 0.1, 0.1]]))
+    light = ColumnHistogram(np.arange(4), 0, np.array([[0.1, 0.1, 0, 0], [0, 0, 0.1, 0.1]]))
     assert len(mdl(light, 4)) == 0  # less than one row
 
 
@@ -313,7 +362,7 @@ def test_forgetting_keeps_the_grid_and_is_otherwise_never_having_learned(rng):
     rank = np.searchsorted(np.sort(X[:1000, 0]), ours[0]) - np.searchsorted(np.sort(X[:1000, 0]), theirs[0])
     assert 0 < abs(rank).max() < 10
     s, grid = few.statistics_, model.statistics_.sums
-    coarse = ClosedForm().close(few.model, replace(s, sums=s.sums.on(grid.keys, grid.shift)))
+    coarse = ClosedForm().solve(few.model, replace(s, sums=s.sums.on(grid.keys, grid.shift)))
     log_p = log_posterior(coarse.model.log_joint(coarse.model.encoder(X), coarse.parameters))
     assert_allclose(model.predict_log_proba(X), log_p, rtol=1e-12, atol=1e-12)
 

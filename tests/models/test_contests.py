@@ -34,7 +34,7 @@ def test_pairs_tell_probabilities_as_all_at_once_do(data, most, learner):
 
 
 def test_contests_whose_statistics_do_not_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("suffice.models.contests.free_memory", lambda: 1e3)
+    monkeypatch.setattr("suffice.models.compose.contests.free_memory", lambda: 1e3)
     learner = RiskCalibration(max_iter=2)
     with pytest.raises(MemoryError, match=r"3 pairs of classes would keep about .* use multi_class='ovr'"):
         LogisticRegression(multi_class="ovo", learner=learner).fit(*IRIS)

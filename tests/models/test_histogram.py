@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from suffice._domain import Encoded, Features
-from suffice._labels import OneHot
+from suffice._core.features import Encoded, Features
+from suffice._core.labels import OneHot
 from suffice.models import Binned
-from suffice.models.grid import CELLS
-from suffice.models.histogram import histogram
+from suffice.models.tables.histogram import CELLS, histogram
 
 N = 20_000
 SHAPES = {

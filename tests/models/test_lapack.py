@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 
-from suffice._threads import spread
-from suffice.models._lapack import eigen_tridiagonal, relative, tridiagonal
+from suffice._runtime.threads import spread
+from suffice.models.planes.pencil import eigen_tridiagonal, relative, tridiagonal
 
 
 def two(d, seed=0):

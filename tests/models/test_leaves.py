@@ -9,18 +9,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 from suffice import Dirichlet
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
-from suffice.encoders import Partitions
+from suffice.encoders import TreePartitions
 from suffice.models import Categorical
-from suffice.models.leaves import Leaves
+from suffice.models.tables.categorical import Leaves
 
 
 @pytest.fixture
 def case(rng):
     y = rng.integers(3, size=80)
     X = rng.normal(size=(80, 3)) + y[:, None]
-    encoder = Partitions(n=12, marks=True).prepare(Memory(X, y))
+    encoder = TreePartitions(n=12, marks=True).prepare(Memory(X, y))
     Y = OneHot.of(y, rng.uniform(0.5, 2.0, 80))
     model = Leaves(Dirichlet("evidence", base="marginal"))
     rows = encoder(X)

@@ -22,11 +22,12 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     ScatterDiscriminant,
 )
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import TM, GradientDescent, RiskCalibration
-from suffice.models import DegenerateError, FullGaussian, Moments, em, patterns
-from suffice.models.patterns import Entries, Patterns
+from suffice.models import DegenerateError, FullGaussian, Moments
+from suffice.models.gaussian import em, patterns
+from suffice.models.gaussian.patterns import Entries, Patterns
 from tests.oracles import posterior
 from tests.samples import IRIS
 from tests.strangers.lazy import Lazy

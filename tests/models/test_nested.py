@@ -15,13 +15,13 @@ from scipy.stats import dirichlet_multinomial
 from sklearn.isotonic import isotonic_regression
 
 from suffice import ModelClassifier
-from suffice._domain import Encoded
-from suffice._labels import OneHot
+from suffice._core.features import Encoded
+from suffice._core.labels import OneHot
 from suffice.encoders import Encoder
 from suffice.encoders.pairs import PairFeatures
 from suffice.models import Nested
-from suffice.models.interactions import Interactions
-from suffice.models.nested import monotone_cells, pool_violators
+from suffice.models.tables.interactions import Interactions
+from suffice.models.tables.nested import monotone_cells, pool_violators
 from suffice.testing import check_model
 
 seeds = st.integers(0, 2**32 - 1)

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from suffice import GaussianPrior, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import FullGaussian, TiedFullGaussian
-from suffice.models.regularised import WEIGHTS, by_evidence, oas
+from suffice.models.gaussian.regularised import WEIGHTS, by_evidence, oas
 from suffice.priors import wishart_evidence
 from tests.oracles import fitted, regularised_classes
 

@@ -6,8 +6,8 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 import suffice
-from suffice.models import _rough
-from suffice.models._rough import Rough, likely_scores
+from suffice.models.gaussian import likely as _rough
+from suffice.models.gaussian.likely import Rough, likely_scores
 
 
 def drawn(n, d, k, seed=0, scale=1.0):

@@ -20,11 +20,11 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.encoders.categories import coded as encode
 from suffice.learners import ClosedForm
 from suffice.models import DiagonalGaussian, FullGaussian, TiedDiagonalGaussian, TiedFullGaussian
-from suffice.models.moments import moments
+from suffice.models.gaussian.moments import moments
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))

@@ -25,10 +25,10 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.models import FullGaussian
-from suffice.models.pencil import Pencil, worst_error
-from suffice.models.rules import linear_bayes, minimum_error
+from suffice.models.planes.pencil import Pencil, worst_error
+from suffice.models.planes.rules import linear_bayes, minimum_error
 
 KINDS = [FisherDiscriminant, ScatterDiscriminant, MinimaxProbabilityMachine, MinimumErrorMPM, QuasiBayes, LinearBayes]
 

@@ -22,8 +22,8 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._labels import OneHot
-from suffice._posterior import log_posterior
+from suffice._core.labels import OneHot
+from suffice._core.probability import log_posterior
 from suffice.data import Memory
 from suffice.learners import RiskCalibration
 from suffice.models import Removable
@@ -119,7 +119,7 @@ def test_a_row_changes_its_own_class_and_what_is_shared_alone(entry, seed):
 
 @pytest.mark.parametrize("prototype", [GaussianNB(), GaussianNB(tied=True)], ids=["free", "tied"])
 def test_sparse_rows_are_as_dense_ones(prototype, rng, monkeypatch):
-    monkeypatch.setattr("suffice.models.diagonal.ENTRIES", 50)
+    monkeypatch.setattr("suffice.models.gaussian.diagonal.ENTRIES", 50)
     X, y = rng.poisson(0.7, (40, 6)).astype(float), np.arange(40) % 3
     dense, sparse = (
         prototype.fit(X, y).loo_log_proba(X, y),

@@ -16,7 +16,7 @@ from papers.runner import run
 from papers.store import Store, Task
 from papers.table import Table
 from papers.tables import TABLES, dtc, dtc_networks, dtc_simulated
-from suffice.report.dataset import Dataset
+from suffice.model_selection.measures import Dataset
 from suffice.tangent import FisherDiscriminant, LinearBayes
 from tests.conftest import DATA
 

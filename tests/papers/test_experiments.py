@@ -24,14 +24,14 @@ from papers.runner import run
 from papers.store import Store, Task
 from papers.table import Column, Table, mean, reach
 from papers.tables import TABLES
-from suffice.report.dataset import Dataset
-from suffice.report.folds import Folds
-from suffice.report.measures import of_probabilities
+from suffice.model_selection.measures import Dataset, StratifiedFolds, of_probabilities
 
 OFFLINE = Library(online=False)
 
 
-@pytest.mark.parametrize("protocol", [Shuffled(4, 0.25), Shuffled(3, 0.3, seed=7), Folds(5, 2), ClassFolds(10)])
+@pytest.mark.parametrize(
+    "protocol", [Shuffled(4, 0.25), Shuffled(3, 0.3, seed=7), StratifiedFolds(5, 2), ClassFolds(10)]
+)
 def test_protocols_are_honest_and_always_the_same(protocol, rng):
     y = np.array(list("abc"))[rng.integers(3, size=97)]
     for number in range(protocol.repeats):
@@ -47,7 +47,7 @@ def test_protocols_are_honest_and_always_the_same(protocol, rng):
 
 def test_folds_ask_about_every_row_once():
     y = np.repeat(["a", "b"], [33, 20])
-    asked = np.concatenate([Folds(5).split(y, number).test for number in range(5)])
+    asked = np.concatenate([StratifiedFolds(5).split(y, number).test for number in range(5)])
     assert sorted(asked) == list(range(53))
     whole = WholeSet().split(y, 0)
     assert whole.train.tolist() == whole.test.tolist() == list(range(53))

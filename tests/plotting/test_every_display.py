@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-import suffice._extras
+import suffice._runtime.system
 from suffice import (
     GaussianNB,
     LogisticRegression,
@@ -102,9 +102,11 @@ def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
     def absent(module):
         raise ModuleNotFoundError(module)
 
-    monkeypatch.setattr(suffice._extras, "import_module", absent)
+    monkeypatch.setattr(suffice._runtime.system, "import_module", absent)
     for draw in ALL.values():
-        with pytest.raises(ImportError, match=r'this needs matplotlib: pip install "suffice\[plot\]"'):
+        with pytest.raises(
+            ImportError, match=r'this needs matplotlib: pip install ".\[plot\]" in the folder of suffice'
+        ):
             draw()
 
 

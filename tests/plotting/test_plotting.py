@@ -266,7 +266,7 @@ def test_fixed_rules_are_lines_and_the_minimax_one_is_level(tmp_path):
     line = np.interp(x, *fixed.T)
     assert (y <= line + 0.1).all()  # it touches from above
     assert_allclose(np.interp(0.2, x, y), np.interp(0.2, *fixed.T), atol=0.02)
-    assert (np.diff(y, 2) < 0.1).all()  # concave, but for chance
+    assert (np.diff(y, 2) < 0.1).all()  # concave, except for chance
     assert y.max() <= drawn["Minimax (MPM)"][0, 1]
     worst = next(points for label, points in drawn.items() if label.startswith("fixed at its worst"))
     assert_allclose(worst[:, 1], y.max())

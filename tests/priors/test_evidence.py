@@ -12,8 +12,8 @@ from scipy import stats
 from scipy.special import multigammaln
 
 from suffice import CategoricalNB, Dirichlet, GaussianNB, GaussianPrior, QuadraticDiscriminantAnalysis
-from suffice.priors._evidence import COV_WEIGHTS, MEAN_WEIGHTS, TABLE_WEIGHTS, greatest, table_evidence
-from suffice.priors._strength import Seen, evidence
+from suffice.priors.evidence import COV_WEIGHTS, MEAN_WEIGHTS, TABLE_WEIGHTS, greatest, table_evidence
+from suffice.priors.gaussian import PriorSums, evidence
 
 
 def seen_of(X, y, full, tied=False):
@@ -25,7 +25,7 @@ def seen_of(X, y, full, tied=False):
     if not full:
         scatter, rows = np.stack([np.diag(s) for s in scatter]), np.tile(rows, X.shape[1])
     means = np.stack([p.mean(0) for p in parts])
-    return Seen(classes, rows, means, scatter, X.mean(0), X.var(0), tied)
+    return PriorSums(classes, rows, means, scatter, X.mean(0), X.var(0), tied)
 
 
 @pytest.mark.parametrize("weight", [1.0, 2.0, 7.0])

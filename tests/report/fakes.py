@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from suffice.report.dataset import Dataset
-from suffice.report.own import Read
-from suffice.report.trial import Compile, Fold, Sample
+from suffice.compare.race.own import OwnTable
+from suffice.compare.race.trial import Compile, Fold, SampleTrial
+from suffice.model_selection.measures import Dataset
 
 RATES = {"LDA": 0.1, "NaiveBayes": 0.2, "QDA": 0.3, "LDA + RC": 0.15, "most frequent class": 0.25}
 
@@ -18,7 +18,7 @@ RATES = {"LDA": 0.1, "NaiveBayes": 0.2, "QDA": 0.3, "LDA + RC": 0.15, "most freq
 def table(rows=200):
     """Two classes, alike in everything."""
     y = np.repeat(["a", "b"], [rows // 2, rows - rows // 2])
-    return Read(Dataset("fake", np.zeros((rows, 1)), y, ("x",), np.array([False])), ())
+    return OwnTable(Dataset("fake", np.zeros((rows, 1)), y, ("x",), np.array([False])), ())
 
 
 def opening(walls, folder):
@@ -37,7 +37,11 @@ def work(folder, walls, task):
     if task.method == "SVM":
         time.sleep(600)
     y = np.load(folder / "y.npy")
-    rows = np.arange(100) if isinstance(task, Sample) else np.flatnonzero(np.load(folder / "folds.npy") == task.number)
+    rows = (
+        np.arange(100)
+        if isinstance(task, SampleTrial)
+        else np.flatnonzero(np.load(folder / "folds.npy") == task.number)
+    )
     wall = walls.get(task.method, quick)
     wrong = rows[: round(RATES.get(task.method, 0.2) * len(rows))]
     return {
@@ -50,7 +54,7 @@ def work(folder, walls, task):
         "warnings": [f"fold {task.number}: beware"] if task.method == "QDA" and isinstance(task, Fold) else [],
     } | (
         {"trials": {size: wall(size) for size in task.sizes}, "size": 4000, "pace": 1.0}
-        if isinstance(task, Sample)
+        if isinstance(task, SampleTrial)
         else {}
     )
 

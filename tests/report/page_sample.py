@@ -7,7 +7,7 @@ from math import exp
 from papers.agreement import printed
 from papers.store import Task
 from papers.table import Column, Table, mean
-from suffice.report.folds import Folds
+from suffice.model_selection.measures import StratifiedFolds
 
 HOSTILE = ("<img src=x onerror=alert(1)>", '"><script>document.title="owned"</script>', "a & 'b' </script> $x$")
 METHODS = ("ml", "rc", "gd", "<b>svm</b> $\\frac$")
@@ -23,7 +23,7 @@ def table() -> Table:
         "Errors of <naive> Bayes & others",
         dict.fromkeys((*NAMES, *HOSTILE), "iris"),
         dict.fromkeys(METHODS, lambda seed: seed),
-        Folds(SPLITS),
+        StratifiedFolds(SPLITS),
         columns,
         reasons={("ecoli", "*"): "another version of the file <b>"},
         notes="Made up & not measured.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 
@@ -10,24 +11,24 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from sklearn.datasets import load_iris
 from statsmodels.stats.proportion import proportion_confint
 
+from suffice.compare.race.contest import Findings, Race
+from suffice.compare.race.live import show
+from suffice.compare.race.methods import CHANCE, METHODS
+from suffice.compare.race.own import read_table
+from suffice.compare.race.page import ComparisonSettings, colours_of, compare_page, program
+from suffice.compare.race.verdict import Comparison, Line
+from suffice.data.files.sheet import Reading
+from suffice.model_selection.measures import calibration_error
 from suffice.report import page
-from suffice.report.compare_facts import Asked, program
-from suffice.report.compare_page import colours_of, compare_page
-from suffice.report.contest import Contest, Findings
-from suffice.report.measures import calibration_error
-from suffice.report.methods import CHANCE, METHODS
-from suffice.report.own import read_table
-from suffice.report.page._dots import Spot, frontier
-from suffice.report.page._reliability import wilson
-from suffice.report.page._scale import scale
-from suffice.report.verdict import Comparison, Line
-from suffice.tables import Reading
+from suffice.report.page.charts import Spot, frontier, scale, wilson
 from tests.report.test_page import Reader
 
-KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "TabularClassifier")
+KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "gradient boosting", "LightGBM", "TabularClassifier")
+KINDS = tuple(name for name in KINDS if name in METHODS)  # as far as installed
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def mixed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def measured(mixed):
-    contest = Contest(read_table(str(mixed), "label <b>"), (CHANCE, *KINDS), 3, 0, 300.0)
+    contest = Race(read_table(str(mixed), "label <b>"), (CHANCE, *KINDS), 3, 0, 300.0)
     found = contest.run(1, winner=lambda found: Comparison.of(found).best.method)
     return contest, found, Comparison.of(found)
 
@@ -54,7 +55,7 @@ def measured(mixed):
 @pytest.fixture(scope="module")
 def html(measured):
     contest, found, comparison = measured
-    return compare_page(comparison, found, contest, Asked("label <b>", None, "suffice compare mixed.csv"))
+    return compare_page(comparison, found, contest, ComparisonSettings("label <b>", None, "suffice compare mixed.csv"))
 
 
 def test_the_parts_stand_in_their_order(html):
@@ -63,14 +64,14 @@ def test_the_parts_stand_in_their_order(html):
     assert [title.partition(",")[0] for title in titles] == [
         "How the methods differ",
         "Errors and times",
-        "The winner",
+        "The best here",
         "Are the probabilities right?",
         "Learning",
         "The table",
         "How it was done",
     ]
     assert html.index("verdict") < html.index("How the methods differ")
-    for part in ("ROC curve", "What it takes for what", "Columns that matter", "The winner as a program"):
+    for part in ("ROC curve", "What it takes for what", "Columns that matter", "The best as a program"):
         assert f"<h3>{part}</h3>" in html
     assert read.elements["script"] == 1
     assert len(set(read.ids())) == len(read.ids())
@@ -97,7 +98,7 @@ def test_a_method_keeps_its_colour(html, measured):
 @pytest.mark.parametrize("method", KINDS[:-1])
 def test_the_code_repeats_the_numbers(measured, method, capsys):
     contest, found, _ = measured
-    code = program(METHODS[method], found, contest, Asked("label <b>"))
+    code = program(METHODS[method], found, contest, ComparisonSettings("label <b>"))
     exec(code, {})  # noqa: S102 - our own
     errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
     assert errors == pytest.approx([found.results[method, fold]["error"] for fold in found.done(method)], abs=1e-7)
@@ -111,10 +112,10 @@ def test_the_code_reads_the_file_as_the_comparison_did(tmp_path, rng, capsys):
     text = frame.to_csv(index=False, sep=";", decimal=",").replace("2021-05-02", "none").replace("True", "none", 1)
     path = tmp_path / "table.csv"
     path.write_bytes(text.encode("cp1252"))
-    contest = Contest(read_table(str(path), "art", Reading(na=("none",), categorical=("code",))), ("LDA",), 3)
+    contest = Race(read_table(str(path), "art", Reading(na=("none",), categorical=("code",))), ("LDA",), 3)
     found = contest.run()
     assert not found.failures
-    exec(program(METHODS["LDA"], found, contest, Asked("art")), {})  # noqa: S102 - our own
+    exec(program(METHODS["LDA"], found, contest, ComparisonSettings("art")), {})  # noqa: S102 - our own
     errors = [float(value) for value in capsys.readouterr().out.strip("[]\n").split()]
     assert errors == pytest.approx([found.results["LDA", fold]["error"] for fold in range(3)], abs=1e-7)
 
@@ -122,8 +123,8 @@ def test_the_code_reads_the_file_as_the_comparison_did(tmp_path, rng, capsys):
 def test_the_code_for_a_sample_of_an_embedded_table(capsys):
     rows = np.arange(0, 150, 3)
     read = read_table("iris", None)
-    contest = Contest(read, ("LDA",), 3, 5)
-    code = program(METHODS["LDA"], Findings(contest.methods, contest.folds, 150), contest, Asked(None, 60))
+    contest = Race(read, ("LDA",), 3, 5)
+    code = program(METHODS["LDA"], Findings(contest.methods, contest.folds, 150), contest, ComparisonSettings(None, 60))
     space = {}
     exec(code, space)  # noqa: S102 - our own
     assert space["X"].shape == (60, 4)
@@ -135,14 +136,14 @@ def test_the_code_for_a_sample_of_an_embedded_table(capsys):
 def test_trees_draw_categories_by_their_text(measured):
     contest, found, _ = measured
     said = "# categories are text here and were numbers there: trees that draw them differ a little"
-    assert said in program(METHODS["TabularClassifier"], found, contest, Asked("label <b>"))
-    assert said not in program(METHODS["NaiveBayes"], found, contest, Asked("label <b>"))
+    assert said in program(METHODS["TabularClassifier"], found, contest, ComparisonSettings("label <b>"))
+    assert said not in program(METHODS["NaiveBayes"], found, contest, ComparisonSettings("label <b>"))
 
 
 def test_a_page_of_nothing_and_of_little(measured):
     contest, found, _ = measured
     nothing = Findings(found.methods, 3, found.rows, skipped={"LDA": "there was no time"})
-    made = compare_page(Comparison.of(nothing), nothing, contest, Asked())
+    made = compare_page(Comparison.of(nothing), nothing, contest, ComparisonSettings())
     Reader(made)
     assert "LDA left out: there was no time" in made
     assert "nothing to compare" in made
@@ -189,7 +190,7 @@ def test_one_of_a_thing_is_singular():
     other = replace(line, method="QDA", error=0.11)
     wrong = {"LDA": (np.arange(100) < 10), "QDA": np.arange(100) < 11}
     said = " ".join(Comparison((line, other), (), {}, wrong, 100, (0,), 1).verdict())
-    assert "1 point ahead of QDA" in said
+    assert "1 point less than QDA" in said
     assert "QDA, the only other method, cannot be told from LDA on 100 rows" in said
     assert not re.search(r"\b1 (points|folds|rows|other methods)", said)
 
@@ -201,3 +202,48 @@ def test_many_classes_are_shown_by_the_pairs_confused_most():
     assert made.index(">c7<") < made.index(">c1<")
     assert made.count("<tr") == 1 + 2
     assert page.confusion([[3, 1], [0, 2]], ["<a>", "b"], "c").count("<td class") == 4
+
+
+def test_the_page_the_table_and_the_verdict_say_what_each_method_was_given(html, measured):
+    _, found, comparison = measured
+    kinds = {"native categories": ("NaiveBayes", "gradient boosting", "LightGBM", "TabularClassifier")}
+    kinds |= {"one-hot, imputed": ("LDA", "LDA + RC"), "five bins, imputed": ("CategoricalNB",)}
+    table = html[html.index("<caption>Methods, best first") :]
+    rows = dict(
+        re.findall(r">([^<>]+)(?:<sup[^>]*>[^<]*</sup>)*</(?:span|strong)></th>.*?<td>([^<]*)</td></tr>", table)
+    )
+    assert rows == {method: words for words, methods in kinds.items() for method in methods if method in KINDS} | {
+        CHANCE: ""
+    }
+    console = Console(width=120, record=True, file=io.StringIO())
+    show(comparison, found, console)
+    shown = console.export_text()
+    for word, methods in zip(("native", "one-hot", "bins"), kinds.values(), strict=True):
+        for method in set(methods) & set(KINDS):
+            assert re.search(rf"^{re.escape(method)}[ *\u2020]+{word} ", shown, re.MULTILINE)
+    for said in (shown, html):
+        assert "No method is tuned" in said
+        assert "one-hot columns, and medians for missing numbers (LDA" in " ".join(said.split())
+
+
+def test_a_table_of_numbers_alone_has_nothing_to_be_given_differently():
+    contest = Race(read_table("iris", None), (CHANCE, "LDA", "GaussianNB"), 3, 0, 300.0)
+    found = contest.run(1)
+    comparison = Comparison.of(found)
+    made = compare_page(comparison, found, contest, ComparisonSettings())
+    assert "one-hot" not in made.split("The best as a program")[0]
+    assert comparison.verdict()[-1] == "No method is tuned: each has the settings that it comes with."
+
+
+def test_the_verdict_says_what_the_test_shows():
+    line = Line("LDA", 0.1, None, None, None, None, None, 0.0, 0.0, 1)
+    lines = (line, replace(line, method="QDA", error=0.12))
+    flags = np.zeros(1000, dtype=bool)
+    wrong = {"LDA": flags.copy(), "QDA": flags.copy()}
+    wrong["LDA"][:100] = wrong["QDA"][60:180] = True  # p = 0.11
+    said = Comparison(lines, (), {}, wrong, 1000, (0,), 1).verdict()
+    assert said[0].startswith("LDA has the fewest rows wrong: 10.0 %, 2 points less than QDA. These rows do not tell")
+    wrong["QDA"][:] = wrong["LDA"]
+    wrong["QDA"][100:120] = True
+    said = Comparison(lines, (), {}, wrong, 1000, (0,), 1).verdict()
+    assert said[0].endswith("These rows tell the two apart (p below 0.001).")

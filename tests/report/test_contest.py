@@ -14,23 +14,23 @@ from hypothesis import strategies as st
 from numba import typeof
 from threadpoolctl import threadpool_limits
 
-from suffice._compiled import Compiled
+from suffice._runtime.lazy import Compiled
 from suffice.compare import mcnemar
-from suffice.report.agenda import Clock, Rounds
-from suffice.report.contest import COMPILING, Contest, Findings
-from suffice.report.folds import Split
-from suffice.report.live import left_out, warnings_of
-from suffice.report.methods import CHANCE, METHODS, chosen
-from suffice.report.own import read_table
-from suffice.report.schedule import affordable, folds_in_time, forecast
-from suffice.report.trial import Bench, Compile, Fold, measured, stratified_order
-from suffice.report.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.compare.race.agenda import Clock, Rounds
+from suffice.compare.race.contest import COMPILING, Findings, Race
+from suffice.compare.race.live import left_out, warnings_of
+from suffice.compare.race.methods import CHANCE, METHODS, chosen
+from suffice.compare.race.own import read_table
+from suffice.compare.race.schedule import affordable, folds_in_time, forecast
+from suffice.compare.race.trial import Bench, Compile, Fold, measured, stratified_order
+from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.model_selection.measures import Split
 from tests.report import fakes
 
 
 def run(methods, rows=200, seconds=60.0, walls=None, jobs=1, folds=10, watch=lambda *_: None):
     opening = partial(fakes.opening, walls or {})
-    return Contest(fakes.table(rows), tuple(methods), folds, 0, seconds, opening).run(jobs, watch)
+    return Race(fakes.table(rows), tuple(methods), folds, 0, seconds, opening).run(jobs, watch)
 
 
 @pytest.fixture(scope="module")
@@ -131,16 +131,16 @@ def test_an_interrupted_verdict_is_preliminary_and_names_what_was_not_measured()
     found = run([CHANCE, "LDA", "NaiveBayes", "QDA", "LDA + RC"], watch=impatient)
     assert left_out(found)[-1] == "QDA, LDA + RC left out: 0 of 10 folds, as it was interrupted"
     first, second, *_ = Comparison.of(found).verdict()
-    assert first.startswith("Preliminary: LDA leads with 10.0 % of rows wrong, 10 points ahead of NaiveBayes;")
+    assert first.startswith("Preliminary: LDA has the fewest rows wrong: 10.0 %, 10 points less than NaiveBayes.")
     assert second == "Not measured: QDA, LDA + RC. Each of them might win, given more time (--max-time)."
 
 
 def test_a_method_left_out_that_was_better_in_its_trial_makes_the_verdict_preliminary():
     found = run(["LDA", "QDA", CHANCE], rows=9000, seconds=60.0, walls={"QDA": fakes.squared})
-    assert Comparison.of(found).verdict()[0].startswith("LDA wins")  # QDA was worse
+    assert Comparison.of(found).verdict()[0].startswith("LDA has the fewest")  # QDA was worse
     found.samples["QDA"]["error"] = 0.05
     first, second, *_ = Comparison.of(found).verdict()
-    assert first.startswith("Preliminary: LDA leads")
+    assert first.startswith("Preliminary: LDA has the fewest")
     assert second == (
         "Not measured: QDA (5.0% of rows wrong after 4,000 rows). It might win, given more time (--max-time)."
     )
@@ -244,7 +244,7 @@ def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
 
 def test_compiling_is_said_and_does_not_count(monkeypatch):
     said = []
-    monkeypatch.setattr("suffice.report.contest.NOTICED", -1.0)
+    monkeypatch.setattr("suffice.compare.race.contest.NOTICED", -1.0)
     found = run(["LDA", CHANCE], seconds=5.0, watch=lambda found, _: said.append(found.doing))
     assert said[0] == COMPILING
     assert said[-1] == ""

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.models._overview import overview
-from suffice.report.controls import controls
+from suffice.models.overview import overview
+from suffice.report.nomogram import controls
 
 
 def control(values, model=None):

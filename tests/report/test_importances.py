@@ -14,8 +14,8 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.models._overview import overview
-from suffice.report.importances import importances
+from suffice.models.overview import overview
+from suffice.report.model_page import importances
 
 
 def without_rows(model):

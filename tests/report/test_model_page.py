@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import tracemalloc
 from bisect import bisect_right
 from html import unescape
 
@@ -28,7 +29,9 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
+from suffice.models.overview import overview
 from suffice.report import explain, subject
+from suffice.report.model_page import importances
 from tests.report import model_samples as samples
 from tests.toy import Unit
 
@@ -209,3 +212,70 @@ def test_only_fitted_classifiers_of_ours_are_explained():
         explain(TheirGaussianNB().fit(X, y))
     with pytest.raises(ValueError, match="not fitted"):
         explain(GaussianNB())
+
+
+def cells_of(html, caption):
+    """The cells of a table by its caption: a list of texts for each row, its name first."""
+    table = html[html.index(f"<caption>{caption}</caption>") :]
+    body = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body)
+    return [[unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)", row)] for row in rows]
+
+
+def test_negative_means_are_shown_as_they_are():
+    X = np.random.default_rng(0).normal(-2.0, 1.0, size=(100, 3))
+    y = np.arange(100) % 2
+    rows = cells_of(explain(GaussianNB().fit(X, y)), "Sums of numbers by class")
+    shown = {int(name): [float(mean.replace("\u2212", "-")) for mean in cells[1::3]] for name, *cells in rows}
+    assert_allclose([shown[j] for j in range(3)], [[X[y == c, j].mean() for c in (0, 1)] for j in range(3)], atol=0.005)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "room"),
+    [
+        (GaussianNB(), 1000),
+        (QuadraticDiscriminantAnalysis(), 20_000),
+        (AdditiveTables(pairs=0), 300),
+        (TabularClassifier(random_state=0), 20_000),
+    ],
+)
+def test_sums_are_of_the_columns_that_count_or_of_the_first(model, room, monkeypatch):
+    monkeypatch.setattr(subject, "NUMBERS", room)  # too little for sliders of all but the first
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 100)), np.arange(2000) % 2
+    X[:, 90:] += 2 * y[:, None]
+    html = explain(model.fit(X, y))
+    shown = [int(row[0]) for row in cells_of(html, "Sums of numbers by class")]
+    assert len(shown) == 40
+    if isinstance(model, TabularClassifier):  # whose trees look at several columns at a time
+        assert "The first 40 columns of the table; 60 more are not shown." in html
+        assert shown == list(range(40))
+    else:
+        assert "The 40 columns that count most; 60 more are not shown." in html
+        assert set(shown[:10]) == set(range(90, 100))
+
+
+def test_the_importances_of_many_normal_classes_take_little_memory():
+    k, d = 60, 30
+    y = np.arange(60 * k) % k
+    X = np.random.default_rng(0).normal(size=(len(y), d)) + y[:, None] * (np.arange(d) > 20) / 10
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    tracemalloc.start()
+    sizes = importances(model.nomogram(), overview(model.statistics_), len(y))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert set(list(sizes)[:9]) == set(range(21, 30))
+    assert most < 600e6  # a thousand rows a class made 108 million entries, 860 MB, three times over
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_columns_learned_from_are_counted():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"same": 1.0, "id": [f"row {i}" for i in range(300)], "a": rng.normal(size=300)})
+    X["b"], y = rng.integers(0, 5, 300), np.arange(300) % 2
+    for model in (TabularClassifier(random_state=0), NaiveBayes(), AdditiveTables()):
+        html = explain(model.fit(X, y))
+        assert "learned from 300 rows with 2 of 4 columns and 2 classes" in html
+        assert '<th scope="row">learned from</th><td>2 of 4 columns</td>' in html
+    assert "learned from 300 rows with 2 columns and 2 classes" in explain(GaussianNB().fit(X[["a", "b"]], y))

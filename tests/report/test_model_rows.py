@@ -26,7 +26,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice._contributions import name_of
+from suffice._estimator.explaining import name_of
 from suffice.report import explain
 from tests.report.test_model_page import embedded, probabilities
 

@@ -14,7 +14,7 @@ from papers.bench_page import bench_page
 from papers.tables import TABLES
 from suffice.compare import critical_difference_figure, nemenyi
 from suffice.report import page
-from suffice.report.page import _scale as axis
+from suffice.report.page import charts as axis
 from tests.report import page_sample as sample
 
 VOID = {"br", "hr", "input", "link", "meta"}
@@ -167,7 +167,7 @@ def test_all_states_and_parts_are_there(html):
 
 
 def test_figures_have_ids_of_their_own():
-    ranks = nemenyi(np.random.default_rng(0).random((6, 4)), names=["a", "b", "$c", "d$"])
+    ranks = nemenyi(np.random.default_rng(0).random((6, 4)), higher_is_better=True, names=["a", "b", "$c", "d$"])
     both = [page.figure(critical_difference_figure(ranks), name, "Ranks") for name in ("one", "two")]
     first, second = (set(Reader(made).ids()) for made in both)
     assert first

@@ -35,7 +35,7 @@ def run():
 
 
 def kind(found):
-    """ "passed", "message" (passed, but for the words of an error), "failed" or "skipped" (by scikit-learn itself)."""
+    """ "passed", "message" (passed, except for an error's words), "failed" or "skipped" (by scikit-learn itself)."""
     return "message" if found["outcome"] == "passed" and "message" in found else found["outcome"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from suffice._labels import OneHot
+from suffice._core.labels import OneHot
 from suffice.data import Batch, Memory
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, Newton, RiskCalibration
 from suffice.models import (
@@ -20,7 +20,7 @@ from suffice.models import (
     Tabular,
     TiedDiagonalGaussian,
 )
-from suffice.testing import Partitions, check_engine, check_learner, check_model
+from suffice.testing import PickledPartitions, check_engine, check_learner, check_model
 from tests.strangers.averaged import AveragedCalibration
 
 LEARNERS = [
@@ -54,7 +54,7 @@ def test_a_learner_without_a_model_is_not_passed():
 
 
 def test_partitions_keep_the_laws():
-    check_engine(Partitions, counts=[5])
+    check_engine(PickledPartitions, counts=[5])
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,24 +129,24 @@ def test_a_model_that_breaks_a_law_is_told(model, law):
         check_model(model, seeds=[0])
 
 
-class Hasty(Partitions):
+class Hasty(PickledPartitions):
     """Leaves the last partition out."""
 
     def sum(self, f):
-        return Partitions.sum(self if len(self.parts) < 2 else self._but_last(), f)
+        return PickledPartitions.sum(self if len(self.parts) < 2 else self._but_last(), f)
 
     def _but_last(self):
-        other = Partitions([])
+        other = PickledPartitions([])
         other.parts = self.parts[:-1]
         return other
 
 
-class Backwards(Partitions):
+class Backwards(PickledPartitions):
     def transform(self, f):
         return super().transform(f)[::-1]
 
 
-class Sticky(Partitions):
+class Sticky(PickledPartitions):
     """Labels with the classes of the first partition only."""
 
     def sum(self, f):

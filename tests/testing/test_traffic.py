@@ -12,7 +12,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.learners import RiskCalibration
-from suffice.testing import Partitions, traffic
+from suffice.testing import PickledPartitions, traffic
 
 K, D = 3, 40
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def test_bytes_are_those_of_the_statistics(model, X, numbers):
 
 
 def test_it_prints_as_a_table():
-    said = str(traffic(GaussianNB(learner=RiskCalibration(0.1, 3, stop=None)), Partitions([(NUMBERS, Y)])))
+    said = str(traffic(GaussianNB(learner=RiskCalibration(0.1, 3, stop=None)), PickledPartitions([(NUMBERS, Y)])))
     lines = said.splitlines()
     assert lines[0].split() == ["pass", "asked", "bytes", "sent", "returned"]
     assert [line.split()[1] for line in lines[1:]] == ["Observed", *["Evaluate"] * 3]

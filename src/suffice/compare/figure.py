@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suffice._extras import optional
-from suffice.compare._result import Family
+from suffice._runtime.atomic_file import check_local
+from suffice._runtime.system import optional
+from suffice.compare.result import Family
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
     Examples
     --------
     >>> from suffice.compare import nemenyi
-    >>> result = nemenyi([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.8, 0.9, 0.6]])
+    >>> result = nemenyi([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.8, 0.9, 0.6]], higher_is_better=True)
     >>> critical_difference_figure(result).axes[0].get_title()
     'Nemenyi, level 0.05: average rank'
 
@@ -71,6 +72,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
             sum(ends) / 2, -1.75, f"critical difference {result.critical_difference:.3g}", ha="center", va="bottom"
         )
     if path is not None:
+        check_local(path)
         figure.savefig(path, dpi=150, bbox_inches="tight")
     return figure
 
@@ -78,7 +80,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
 def _axis(axes: Axes, result: Family, lines: float, top: float) -> tuple[float, float]:
     """Set up the axis of averages on top of the lines; the places of its ends, the best on the left."""
     places = list(result.averages.values())
-    ranks = result.measure == "average rank"
+    ranks = result.of_ranks
     rightwards = 1 if ranks else -1  # ranks grow to the right, means to the left
     margin = 0.0 if ranks else 0.08 * (abs(places[-1] - places[0]) or 1.0)
     left = 1.0 if ranks else places[0] + margin

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from suffice._vector import Array
-from suffice.compare._result import Family, Pair, Test, versus
-from suffice.compare._scores import columns, level, mean, rounding, sample, table
+from suffice._core.vector import Array
+from suffice.compare.result import Family, Pair, Test, versus
+from suffice.compare.scores import columns, level, mean, rounding, sample, table
 from suffice.compare.two import paired_t
 
 
@@ -259,7 +259,7 @@ def holm_adjusted(p_values: Any) -> Array:
     return adjusted
 
 
-class Layout(NamedTuple):
+class AnalysisOfVariance(NamedTuple):
     """What an analysis of variance knows: means (highest first), sizes, two mean squares, and what is rounding."""
 
     averages: dict[str, float]
@@ -274,27 +274,27 @@ class Layout(NamedTuple):
         return float(np.sqrt(self.error * (1 / self.sizes[first] + 1 / self.sizes[second]) / 2))
 
 
-def independent(groups: Any, names: Any) -> Layout:
+def independent(groups: Any, names: Any) -> AnalysisOfVariance:
     """The layout of samples with rows of their own."""
     samples, names = columns(groups, names)
     residuals = [s - mean(s) for s in samples]
     return _layout(samples, names, residuals, sum(len(s) - 1 for s in samples))
 
 
-def repeated(scores: Any, names: Any) -> Layout:
+def repeated(scores: Any, names: Any) -> AnalysisOfVariance:
     """The layout of samples of the same rows, whose own means are taken out of the residuals."""
     x, names = table(scores, names)
     residual = x - x.mean(axis=0) - x.mean(axis=1, keepdims=True) + x.mean()
     return _layout(list(x.T), names, [residual], (x.shape[0] - 1) * (x.shape[1] - 1))
 
 
-def _layout(samples: list[Array], names: tuple[str, ...], residuals: list[Array], df: int) -> Layout:
+def _layout(samples: list[Array], names: tuple[str, ...], residuals: list[Array], df: int) -> AnalysisOfVariance:
     means, sizes = [mean(s) for s in samples], [len(s) for s in samples]
     grand = mean(np.concatenate(samples))
     noise = rounding(*samples)
     between = sum(n * (m - grand) ** 2 for n, m in zip(sizes, means, strict=True)) / (len(samples) - 1)
     error = sum(float((r**2).sum()) for r in residuals) / df
-    return Layout(
+    return AnalysisOfVariance(
         _descending(dict(zip(names, means, strict=True))),
         dict(zip(names, sizes, strict=True)),
         between if between > noise**2 else 0.0,
@@ -304,7 +304,7 @@ def _layout(samples: list[Array], names: tuple[str, ...], residuals: list[Array]
     )
 
 
-def _f(name: str, layout: Layout, alpha: float) -> Test:
+def _f(name: str, layout: AnalysisOfVariance, alpha: float) -> Test:
     alpha = level(alpha)
     df = (float(len(layout.averages) - 1), float(layout.df))
     statistic = _ratio(layout.between, layout.error)
@@ -320,7 +320,7 @@ def _f(name: str, layout: Layout, alpha: float) -> Test:
     )
 
 
-def _ranges(layout: Layout, alpha: float) -> list[Pair]:
+def _ranges(layout: AnalysisOfVariance, alpha: float) -> list[Pair]:
     """Each pair with its studentized difference q, the higher mean first, not yet judged."""
     pairs = []
     for (a, high), (b, low) in combinations(layout.averages.items(), 2):
@@ -351,7 +351,9 @@ def step_down(low: Array, high: Array, p: Array, alpha: float) -> tuple[Array, A
     return np.where(holds, p, 0.0).max(axis=1), np.where(wider, p, 0.0).max(axis=1) <= alpha
 
 
-def _family(name: str, alpha: float, layout: Layout, pairs: list[Pair], same: float | None = None) -> Family:
+def _family(
+    name: str, alpha: float, layout: AnalysisOfVariance, pairs: list[Pair], same: float | None = None
+) -> Family:
     return Family(
         name=name,
         alpha=alpha,

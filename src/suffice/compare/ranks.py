@@ -1,4 +1,4 @@
-"""Tests of several methods by their ranks: Friedman, and all pairs by Nemenyi."""
+"""Tests by ranks: Wilcoxon's signed-rank test, Friedman's, and all pairs by Nemenyi."""
 
 from __future__ import annotations
 
@@ -9,27 +9,97 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from suffice._vector import Array
-from suffice.compare._result import Family, Pair, Test
-from suffice.compare._scores import level, table
+from suffice._core.vector import Array
 from suffice.compare.means import critical, repeated, tail
+from suffice.compare.result import Family, Pair, Test
+from suffice.compare.scores import labels, level, mean, paired, rounding, table
+
+MANY = 200  # differences above which the exact distribution is as good as normal
 
 
-def average_ranks(scores: Any, *, higher_is_better: bool = True, names: Any = None) -> dict[str, float]:
+def wilcoxon(a: Any, b: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
+    """Whether two methods differ over the same rows, by the ranks of their differences (the signed-rank test).
+
+        T = min(sum of r_i with d_i > 0, sum of r_i with d_i < 0),     d = a - b, r_i the rank of |d_i|
+
+    Rows without a difference are left out, ties share their ranks. Under chance alone every difference has either sign
+    with probability 1/2: with up to 200 differences the p value is exact, ties included, above them normal. Unlike
+    `paired_t` it asks for no normal differences, and one data set with a large one counts no more than its rank.
+
+    Parameters
+    ----------
+    a, b : array of shape (n,)
+        The scores of the two methods, row by row; rows are independent data sets.
+    alpha : float, default=0.05
+        The probability of a type I error: calling chance a difference.
+    names : two str, default=("A", "B")
+        What the sentence calls the methods.
+
+    Examples
+    --------
+    >>> test = wilcoxon([81.0, 92, 75, 66, 70, 83], [80.0, 88, 76, 60, 67, 78])
+    >>> test.statistic, round(test.p_value, 3)
+    (1.5, 0.094)
+
+    References
+    ----------
+    Wilcoxon: Individual comparisons by ranking methods. doi:10.2307/3001968
+    Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
+    """
+    alpha, (first, second) = level(alpha), labels(names, 2)
+    a, b = paired(a, b, (first, second))
+    d, unit = a - b, rounding(a, b)
+    d = d[np.abs(d) > unit]
+    ranks = stats.rankdata(np.rint(np.abs(d) / (10 * unit)))  # differences that rounding alone tells apart are ties
+    above, below = float(ranks[d > 0].sum()), float(ranks[d < 0].sum())
+    statistic = min(above, below)
+    return Test(
+        name="Wilcoxon signed-rank test",
+        statistic=statistic,
+        p_value=_p_value(ranks, statistic),
+        alpha=alpha,
+        finding=(
+            f"{first} is above {second} on {int((d > 0).sum())} rows, below on {int((d < 0).sum())} "
+            f"and equal on {len(a) - len(d)}, with sums of ranks {above:g} and {below:g}"
+        ),
+        difference=mean(a - b),
+        averages={first: mean(a), second: mean(b)},
+    )
+
+
+def _p_value(ranks: Array, statistic: float) -> float:
+    """How often the smaller sum of ranks is at most this, every rank with either sign alike."""
+    if len(ranks) > MANY:
+        z = (statistic + 0.5 - ranks.sum() / 2) / np.sqrt((ranks**2).sum() / 4)
+        return float(min(1.0, 2 * stats.norm.cdf(z)))
+    return float(min(1.0, 2 * _sums(np.rint(2 * ranks).astype(int))[: round(2 * statistic) + 1].sum()))
+
+
+def _sums(ranks: Array) -> Array:
+    """The probability of every sum of a random half of whole numbers (sum + 1,): each is in it with probability 1/2."""
+    share = np.zeros(int(ranks.sum()) + 1)
+    share[0] = 1.0
+    for rank in ranks:
+        share[rank:] += share[:-rank].copy()
+        share /= 2
+    return share
+
+
+def average_ranks(scores: Any, *, higher_is_better: bool, names: Any = None) -> dict[str, float]:
     """The rank of each method, averaged over the rows, the best first; ties share their ranks.
 
     Parameters
     ----------
     scores : array of shape (n, k), dict or data frame
         Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool, default=True
-        False for losses: then the lowest score has rank 1.
+    higher_is_better : bool
+        True for accuracies: the highest score has rank 1. False for errors and losses.
     names : k str, optional
         The labels of the methods; A, B, C, ... by default.
 
     Examples
     --------
-    >>> average_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]])
+    >>> average_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]], higher_is_better=True)
     {'A': 1.25, 'B': 1.75, 'C': 3.0}
 
     References
@@ -43,7 +113,7 @@ def average_ranks(scores: Any, *, higher_is_better: bool = True, names: Any = No
 def friedman(
     scores: Any,
     *,
-    higher_is_better: bool = True,
+    higher_is_better: bool,
     iman_davenport: bool = True,
     alpha: float = 0.05,
     names: Any = None,
@@ -62,8 +132,8 @@ def friedman(
     ----------
     scores : array of shape (n, k), dict or data frame
         Rows are independent data sets, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool, default=True
-        False for losses.
+    higher_is_better : bool
+        True for accuracies, False for errors and losses.
     iman_davenport : bool, default=True
         F; otherwise chi^2.
     alpha : float, default=0.05
@@ -73,7 +143,7 @@ def friedman(
 
     Examples
     --------
-    >>> test = friedman([[8, 10, 13], [7, 9, 12], [9, 14, 12], [6, 9, 11]])
+    >>> test = friedman([[8, 10, 13], [7, 9, 12], [9, 14, 12], [6, 9, 11]], higher_is_better=True)
     >>> round(test.statistic, 3), test.averages
     (13.0, {'C': 1.25, 'B': 1.75, 'A': 3.0})
 
@@ -109,7 +179,7 @@ def friedman(
     )
 
 
-def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05, names: Any = None) -> Family:
+def nemenyi(scores: Any, *, higher_is_better: bool, alpha: float = 0.05, names: Any = None) -> Family:
     """Which pairs of methods rank differently over the same rows, with one level for all pairs together.
 
         critical difference of average ranks = q sqrt(k (k + 1) / (12 n)),     q: studentized range of k, infinite df
@@ -121,8 +191,8 @@ def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05, 
     ----------
     scores : array of shape (n, k), dict or data frame
         Rows are independent data sets, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool, default=True
-        False for losses.
+    higher_is_better : bool
+        True for accuracies, False for errors and losses.
     alpha : float, default=0.05
         The probability that any pair of equal methods is called different.
     names : k str, optional
@@ -130,7 +200,8 @@ def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05, 
 
     Examples
     --------
-    >>> result = nemenyi([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.8, 0.9, 0.6], [0.7, 0.6, 0.5], [0.9, 0.8, 0.3]])
+    >>> accuracies = [[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.8, 0.9, 0.6], [0.7, 0.6, 0.5], [0.9, 0.8, 0.3]]
+    >>> result = nemenyi(accuracies, higher_is_better=True)
     >>> round(result.critical_difference, 3), result.groups
     (1.482, (('A', 'B'), ('B', 'C')))
 
@@ -147,6 +218,7 @@ def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05, 
         name="Nemenyi",
         alpha=alpha,
         measure="average rank",
+        of_ranks=True,
         averages=averages,
         pairs=tuple(_pair(a, b, averages, unit, limit, alpha) for a, b in combinations(averages, 2)),
         critical_difference=limit * unit,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from suffice._check import NUMBER, check_value
-from suffice._vector import Array
-from suffice.compare._result import Test, versus
-from suffice.compare._scores import labels, level, mean, paired, sample, without_rounding
+from suffice._core.vector import Array
+from suffice._runtime.messages import NUMBER, check_value
+from suffice.compare.result import Test, versus
+from suffice.compare.scores import labels, level, mean, paired, sample, without_rounding
 
 Names = Sequence[str] | None
 FEW = 25  # discordant rows below which McNemar's statistic is not close to its distribution

@@ -3,15 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice._labels import OneHot
-from suffice.data._base import Batch, Data, Named
-from suffice.data._layout import DataError, Layout
-from suffice.data._sources import ENGINES, FILES, as_learned, is_source, source
+from suffice._core.labels import OneHot
+from suffice.data.base import ENGINES, FILES, Batch, Data, Named, as_learned, is_source, source
+from suffice.data.layout import DataError, Layout
 from suffice.data.memory import Memory
 
 if TYPE_CHECKING:
     from suffice.data.dask import Dask
-    from suffice.data.parquet import Parquet
+    from suffice.data.files.parquet import Parquet
     from suffice.data.spark import Spark
     from suffice.data.sql import SQL
 

@@ -15,14 +15,15 @@ import pandas as pd
 from dask import delayed
 from scipy.sparse import issparse
 
-from suffice._cached import cached_property
-from suffice._labels import OneHot
-from suffice._threads import undivided
-from suffice._vector import Array
-from suffice.data._base import Batch
-from suffice.data._layout import Layout, Unlabelled, located, no_labels
-from suffice.data._partitioned import called, narrowed
+from suffice._core.kinds import ColumnContent, temporal
+from suffice._core.labels import OneHot
+from suffice._core.vector import Array
+from suffice._runtime.lazy import cached_property
+from suffice._runtime.threads import undivided
+from suffice.data.base import Batch
+from suffice.data.layout import Layout, Unlabelled, located, no_labels
 from suffice.data.memory import Memory
+from suffice.data.partitioned import called, narrowed
 
 Lazy = Any  # a dask.delayed.Delayed, which has no types
 Reader = Callable[..., Batch]  # of a partition as dask has it; travels
@@ -33,7 +34,7 @@ def sent(value: object) -> Lazy:
     return delayed(pickle.loads, pure=False)(cloudpickle.dumps(value))
 
 
-class Form(ABC):
+class DaskForm(ABC):
     """Rows as dask has them."""
 
     count: int  # of partitions
@@ -54,7 +55,7 @@ class Form(ABC):
         """A batch without rows."""
 
     @abstractmethod
-    def unlabelled(self) -> Form:
+    def unlabelled(self) -> DaskForm:
         """The same rows, all of one class."""
 
     @abstractmethod
@@ -67,7 +68,7 @@ class ReadTable:
     """A partition of a data frame as a batch, if its columns hold what those of the whole frame do."""
 
     layout: Layout
-    holds: tuple[tuple[str, str | None], ...]  # the columns that are needed, and what each holds, in words
+    holds: tuple[tuple[str, ColumnContent | None], ...]  # the columns that are needed, and what each holds
 
     def check(self, table: pd.DataFrame) -> None:
         """ValueError if a column is not there, or holds something else."""
@@ -90,7 +91,7 @@ class ReadTable:
         return pd.DataFrame(said, index=pd.RangeIndex(len(table))).set_axis(table.index)
 
 
-class Tables(Form):
+class DaskFrames(DaskForm):
     """A data frame."""
 
     def __init__(self, frame: Any, layout: Layout) -> None:
@@ -129,8 +130,8 @@ class Tables(Form):
         table, read = self._labelled
         return read(table._meta)
 
-    def unlabelled(self) -> Tables:
-        return Tables(self.frame, self.layout.unlabelled())
+    def unlabelled(self) -> DaskFrames:
+        return DaskFrames(self.frame, self.layout.unlabelled())
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         table, read = self._part(labels=False)
@@ -143,18 +144,17 @@ def _answered(table: pd.DataFrame, job: tuple[ReadTable, Any], partition_info: A
         return read.answered(table, f)
 
 
-def _holds(column: pd.Series) -> str | None:
-    """What a column holds, in words; None where its type does not say."""
+def _holds(column: pd.Series) -> ColumnContent | None:
+    """What a column holds; None where its type does not say."""
     if column.dtype == object:
         return None
     dtype = nw.from_native(column, series_only=True).dtype
     if dtype.is_numeric():
-        return "numbers"
+        return ColumnContent.NUMBERS
     if dtype == nw.Boolean:
-        return "truth values"
-    if dtype.is_temporal():
-        return "times" if dtype == nw.Duration else "dates"
-    return "text" if dtype in (nw.String, nw.Categorical, nw.Enum) else None
+        return ColumnContent.BOOLEANS
+    text = dtype in (nw.String, nw.Categorical, nw.Enum)
+    return ColumnContent.TEXT if text else temporal(dtype)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class ReadBlock:
         return Batch(data.X, data._labels())
 
 
-class Blocks(Form):
+class DaskArrays(DaskForm):
     """An array of features, one of labels and one of weights."""
 
     def __init__(self, X: Any, y: Any, weight: Any) -> None:
@@ -208,8 +208,8 @@ class Blocks(Form):
         rows = self.X._meta
         return rows if issparse(rows) else np.empty((0, self.read.width), dtype=self.X.dtype)
 
-    def unlabelled(self) -> Blocks:
-        return Blocks(self.X, self.X.map_blocks(_one_class, drop_axis=1, dtype=int), self.beside[1])
+    def unlabelled(self) -> DaskArrays:
+        return DaskArrays(self.X, self.X.map_blocks(_one_class, drop_axis=1, dtype=int), self.beside[1])
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         meta = np.asarray(f(self._rows()))

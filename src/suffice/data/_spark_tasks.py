@@ -11,12 +11,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
-from suffice._extras import optional
-from suffice._threads import undivided
-from suffice.data._base import Batch, Change
-from suffice.data._layout import DataError, Layout, located
-from suffice.data._partitioned import Partial, added, called
+from suffice._runtime.system import optional
+from suffice._runtime.threads import undivided
+from suffice.data.base import Batch, Change
+from suffice.data.layout import DataError, Layout, located
 from suffice.data.memory import ENTRIES
+from suffice.data.partitioned import Partial, added, called
 
 pa = optional("pyarrow", "spark")
 
@@ -67,14 +67,14 @@ def _settle() -> None:
 _BEGUN = [0]  # tasks, in this process
 
 
-class Reader(Protocol):
+class PartitionReader(Protocol):
     """The batches of a partition, at least one."""
 
     def __call__(self, part: int, batches: Iterable[Any]) -> Iterator[Batch]: ...
 
 
 @dataclass(frozen=True)
-class Tables:
+class SparkTables:
     """Record batches as tables of about two million cells, at least one."""
 
     names: tuple[str, ...]
@@ -98,11 +98,11 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class Read:
+class SparkRows:
     """Rows as Spark has them."""
 
     layout: Layout
-    tables: Tables
+    tables: SparkTables
 
     def __call__(self, part: int, batches: Iterable[Any]) -> Iterator[Batch]:
         for table in self.tables(batches):
@@ -127,7 +127,7 @@ class Load:
 class Sum:
     """The partial sum of a partition, as one row; none of a partition that is not meant, or has nothing cached."""
 
-    read: Reader
+    read: PartitionReader
     partial: Partial
     only: frozenset[int] | None = None
 
@@ -151,7 +151,7 @@ class Sum:
 class Encode:
     """The batches of a partition after a change, as rows to be cached."""
 
-    read: Reader
+    read: PartitionReader
     change: Change | None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -194,7 +194,7 @@ def _total(parts: tuple[int, ...], values: list[Any]) -> Any:
 class Answer:
     """The keys of rows and what f says of their features, in columns of given types."""
 
-    read: Read
+    read: SparkRows
     f: Callable[[Any], Any]
     schema: Any = None  # a pyarrow.Schema
 

@@ -17,11 +17,11 @@ from dask.callbacks import Callback
 from dask.dataframe import DataFrame, Series
 from dask.sizeof import sizeof
 
-from suffice._progress import reading
-from suffice.data._base import Batch, Change, R
-from suffice.data._dask_forms import Blocks, Form, Lazy, Reader, Tables, sent
-from suffice.data._layout import DataError, Layout, located
-from suffice.data._partitioned import FAN_IN, Partial, Partitioned, added, called
+from suffice._runtime.progress import reading
+from suffice.data._dask_forms import DaskArrays, DaskForm, DaskFrames, Lazy, Reader, sent
+from suffice.data.base import Batch, Change, R
+from suffice.data.layout import DataError, Layout, located
+from suffice.data.partitioned import FAN_IN, Partial, Partitioned, added, called
 
 FAULTS = (ValueError, TypeError, LookupError, OSError)  # of partitions that dask itself cannot read
 LARGE = "distributed.admin.large-graph-warning-threshold"
@@ -76,7 +76,7 @@ class Dask(Partitioned):
     ) -> None:
         self._form = _form(collection, target, weight, columns, keys)
         self._numbers: Sequence[int] = range(self._form.count)  # of the partitions that are meant
-        self._kept: Kept | None = None
+        self._kept: KeptByDask | None = None
         self.client, self.verbose = client, verbose
 
     def sum(self, f: Callable[[Batch], R]) -> R:
@@ -105,7 +105,7 @@ class Dask(Partitioned):
         with _faults(self), self._quiet():
             batches = persist(*tasks) if self.client is None else self.client.persist(tasks)
         empty = before if self.change is None else self.change(before)
-        other._kept, other.change = Kept(dict(zip(self._numbers, batches, strict=True)), empty), None
+        other._kept, other.change = KeptByDask(dict(zip(self._numbers, batches, strict=True)), empty), None
         return other
 
     def _partitions(self) -> int:
@@ -154,7 +154,7 @@ class Dask(Partitioned):
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptByDask:
     """Batches that the workers keep for this engine, by the number of their partition, and one without rows."""
 
     batches: dict[int, Lazy]
@@ -231,9 +231,9 @@ def _lengths(*rows: Any) -> list[int]:
     return [len(one) for one in rows]
 
 
-def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) -> Form:
+def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) -> DaskForm:
     if isinstance(collection, DataFrame):
-        return Tables(collection, Layout.of(target, weight, columns, keys))
+        return DaskFrames(collection, Layout.of(target, weight, columns, keys))
     if not isinstance(collection, DaskArray):
         raise TypeError(f"Dask takes a dask data frame or a dask array, got a {type(collection).__name__}")
     if columns is not None or keys:
@@ -242,7 +242,7 @@ def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) ->
     for called_, one in zip(("target", "weight"), beside, strict=True):
         if one is not None and not isinstance(one, DaskArray):
             raise TypeError(f"with rows in a dask array, {called_} is a dask array, got a {type(one).__name__}")
-    return Blocks(collection, *beside)
+    return DaskArrays(collection, *beside)
 
 
 @sizeof.register(Batch)

@@ -15,15 +15,15 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from suffice._check import COUNT, check_value, or_else
-from suffice._domain import Encoded, Rows
-from suffice._labels import OneHot
-from suffice._progress import reading
-from suffice._threads import few_threads, spread_in_order
-from suffice._vector import Array
-from suffice.data._base import Batch, Between, Both, Change, Changed, Data, R
-from suffice.data._fingerprint import digest
-from suffice.data._layout import no_labels
+from suffice._core.features import Encoded, Rows
+from suffice._core.labels import OneHot
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, check_value, or_else
+from suffice._runtime.progress import reading
+from suffice._runtime.threads import few_threads, spread_in_order
+from suffice.data.base import Batch, Between, Both, Change, Changed, Data, R
+from suffice.data.fingerprint import digest
+from suffice.data.layout import no_labels
 
 SOME = 64  # rows of a class that tell where its values are
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
@@ -149,7 +149,7 @@ class Memory(Data):
         return self._like(X, self.Y if labels is None else labels(self._labels()))
 
     def later(self, features: Callable[[Any], Any]) -> Data:
-        """The same rows with a function applied to the features of each batch, anew in every pass."""
+        """The same rows with a function applied to the features of each batch, again in every pass."""
         return Changed(self, Both(features), features)
 
     def changed(self, change: Change) -> Memory:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
-from suffice._cached import cached_property
-from suffice._content import Content
-from suffice._labels import OneHot
-from suffice.data._base import Batch, Change, Data, R
+from suffice._core.labels import OneHot
+from suffice._runtime.fingerprint import Content
+from suffice._runtime.lazy import cached_property
+from suffice.data.base import Batch, Change, Data, R
 
 V = TypeVar("V")
 

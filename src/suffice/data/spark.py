@@ -13,12 +13,23 @@ from dataclasses import replace
 from typing import Any, cast
 from weakref import finalize
 
-from suffice._cached import cached_property
-from suffice._progress import reading
-from suffice.data._base import Batch, R
-from suffice.data._layout import DataError, Layout
-from suffice.data._partitioned import FAN_IN, Partial, Partitioned, called, narrowed
-from suffice.data._spark_tasks import ROWS, Add, Answer, Encode, Fault, Load, Read, Reader, Sum, Tables
+from suffice._runtime.lazy import cached_property
+from suffice._runtime.progress import reading
+from suffice.data._spark_tasks import (
+    ROWS,
+    Add,
+    Answer,
+    Encode,
+    Fault,
+    Load,
+    PartitionReader,
+    SparkRows,
+    SparkTables,
+    Sum,
+)
+from suffice.data.base import Batch, R
+from suffice.data.layout import DataError, Layout
+from suffice.data.partitioned import FAN_IN, Partial, Partitioned, called, narrowed
 
 FAILED = re.compile(r"Task (\d+) in stage \S+ failed")  # Spark's words; in the first stage a task is a partition
 UNREAD = re.compile(r"\[FAILED_READ_FILE.*|thrown from the Python worker")
@@ -70,7 +81,7 @@ class Spark(Partitioned):
         _check(df)
         self.frame, self.layout, self.verbose = df, Layout.of(target, weight, columns, keys), verbose
         self.layout.needed(df.columns, labels=target is not None)
-        self._kept: Kept | None = None
+        self._kept: KeptBySpark | None = None
         self._only_parts: frozenset[int] | None = None
         _use_this_python(df.sparkSession.sparkContext)
 
@@ -111,14 +122,14 @@ class Spark(Partitioned):
         frame, read = self._source()
         other = copy.copy(self)
         empty = before if self.change is None else self.change(before)
-        other._kept, other.change = Kept(frame.mapInArrow(Encode(read, self.change), ROWS), empty), None
+        other._kept, other.change = KeptBySpark(frame.mapInArrow(Encode(read, self.change), ROWS), empty), None
         return other
 
     def _before(self) -> Batch:
         """A batch without rows, before the change."""
         return next(self._source()[1](0, [])) if self._kept is None else self._kept.empty
 
-    def _source(self) -> tuple[Any, Reader]:
+    def _source(self) -> tuple[Any, PartitionReader]:
         """Where the batches come from, and what reads them."""
         if self._kept is not None:
             kept = self._kept.frame
@@ -126,7 +137,7 @@ class Spark(Partitioned):
         self.layout.check_labels()
         return self._selected(labels=True)
 
-    def _selected(self, labels: bool) -> tuple[Any, Read]:
+    def _selected(self, labels: bool) -> tuple[Any, SparkRows]:
         """The columns that are needed under names that Spark takes anywhere, and what reads them."""
         from pyspark.sql.functions import col
 
@@ -134,7 +145,7 @@ class Spark(Partitioned):
         quoted = [f"`{name.replace('`', '``')}`" for name in names]
         fields = [self._schema.field(name) for name in names]
         selected = self.frame.select([col(name).alias(f"c{j}") for j, name in enumerate(quoted)])
-        return selected, Read(narrowed(self.layout, self.frame.columns, labels), Tables(tuple(names), fields))
+        return selected, SparkRows(narrowed(self.layout, self.frame.columns, labels), SparkTables(tuple(names), fields))
 
     @cached_property
     def _schema(self) -> Any:
@@ -153,7 +164,7 @@ class Spark(Partitioned):
         return other
 
 
-class Kept:
+class KeptBySpark:
     """Encoded batches that Spark caches until nothing refers to them, and one without rows."""
 
     def __init__(self, frame: Any, empty: Batch) -> None:

@@ -1,11 +1,11 @@
 """Encoders: from tables as people have them to what a model sums."""
 
-from suffice._domain import CategoricalFeatures, Domain, Encoded, Features
-from suffice.encoders._base import Encoder
+from suffice._core.features import CategoricalFeatures, Domain, Encoded, Features
+from suffice.encoders.base import Encoder
 from suffice.encoders.categories import Categories
 from suffice.encoders.counts import Binary, NonNegative
 from suffice.encoders.numbers import Numbers
-from suffice.encoders.partitions import Partitions
+from suffice.encoders.trees.partitions import TreePartitions
 
 __all__ = [
     "Binary",
@@ -17,5 +17,5 @@ __all__ = [
     "Features",
     "NonNegative",
     "Numbers",
-    "Partitions",
+    "TreePartitions",
 ]

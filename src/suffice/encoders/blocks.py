@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice._domain import Encoded, Features
-from suffice._vector import Array
+from suffice._core.features import Encoded, Features
+from suffice._core.vector import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from suffice._coding import distinct, smallest
-from suffice._domain import CategoricalFeatures, Encoded, Features
-from suffice._labels import kind, missing, moment, positions, show, show_all
-from suffice._vector import Array
-from suffice.data._queries import Queried
+from suffice._core.features import CategoricalFeatures, Encoded, Features
+from suffice._core.labels import kind, missing, moment, positions, show, show_all
+from suffice._core.vector import Array
+from suffice._runtime.factorize import distinct, smallest
 from suffice.data.memory import table
-from suffice.encoders._base import Encoder, frame_of, names_of, refuse_sparse
+from suffice.data.queries import Queried
+from suffice.encoders.base import Encoder, frame_of, names_of, refuse_sparse
 
 CALLED = "categories"  # the setting, in messages
 
@@ -152,7 +152,7 @@ def values_of(column: nw.Series[Any]) -> Array:
     return values
 
 
-class Numbered(NamedTuple):
+class NumberedColumn(NamedTuple):
     """A column as different values (m,), and the place of each entry among them (n,), -1 where it is missing."""
 
     values: Array
@@ -167,15 +167,15 @@ class Numbered(NamedTuple):
         return [categories], codes[self.places][:, None]
 
 
-def entries_of(column: nw.Series[Any]) -> Array | Numbered:
+def entries_of(column: nw.Series[Any]) -> Array | NumberedColumn:
     """The values of a column (n,), numbered if it holds them so: what pandas calls categories."""
     held: Any = getattr(column.to_native(), "cat", None) if column.dtype in (nw.Categorical, nw.Enum) else None
     if not hasattr(held, "codes"):
         return values_of(column)
-    return Numbered(np.asarray(held.categories), np.asarray(held.codes).astype(np.intp))
+    return NumberedColumn(np.asarray(held.categories), np.asarray(held.codes).astype(np.intp))
 
 
-def coded(columns: Iterable[Array | Numbered], names: Array | None = None) -> Encoded:
+def coded(columns: Iterable[Array | NumberedColumn], names: Array | None = None) -> Encoded:
     """Encode columns (n,); every distinct value of a column is a category.
 
     >>> coded([np.array(["u", "v", "u"]), np.array([1.5, np.nan, 0.5])]).values.tolist()
@@ -183,7 +183,9 @@ def coded(columns: Iterable[Array | Numbered], names: Array | None = None) -> En
     """
     called = Features(0, names)
     parts = [
-        column.coded(called.name(j)) if isinstance(column, Numbered) else _coded(np.asarray(column)[:, None], called, j)
+        column.coded(called.name(j))
+        if isinstance(column, NumberedColumn)
+        else _coded(np.asarray(column)[:, None], called, j)
         for j, column in enumerate(columns)
     ]
     categories = tuple(own for values, _ in parts for own in values)

@@ -9,16 +9,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from suffice._labels import kind, missing, moment, show
-from suffice._vector import Array
-from suffice.encoders._base import numbers_of
-from suffice.encoders.categories import Numbered, entries_of, values_of
+from suffice._core.kinds import NUMERIC, ColumnContent, ColumnScale, temporal
+from suffice._core.labels import kind, missing, moment, show
+from suffice._core.vector import Array
+from suffice.encoders.base import numbers_of
+from suffice.encoders.categories import NumberedColumn, entries_of, values_of
 
-NUMBER, CATEGORY, NOTHING = "number", "category", "nothing"  # of nothing but missing values there is no telling
-CLOCKED = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
-EMPTY = "no values"
-DATES, DURATIONS, CLOCK = "dates", "durations", "times of day"  # what such columns hold, in words
-TIMES = (DATES, DURATIONS, CLOCK, "times")  # the last: of earlier files, durations or times of day
 DAY = np.timedelta64(86_400_000_000, "us")
 SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
 
@@ -30,23 +26,24 @@ class Column:
         self.values, self.called = values, called
         self.dtype = values.dtype
 
-    def _by_type(self) -> tuple[str, str] | None:
+    def _by_type(self) -> tuple[ColumnScale, ColumnContent] | None:
         """Its kind and why, where the type of its values says it."""
         dtype = self.dtype
         if isinstance(dtype, np.dtype):
             known = _BY_LETTER.get(dtype.kind)
-            return (CATEGORY, _kind_of_text(self.objects())) if dtype.kind in "UT" else known
+            return (ColumnScale.CATEGORY, _kind_of_text(self.objects())) if dtype.kind in "UT" else known
         if dtype == nw.Boolean:
-            return CATEGORY, "boolean"
+            return ColumnScale.CATEGORY, ColumnContent.BOOLEANS
         if dtype.is_numeric():
-            return NUMBER, "whole numbers" if dtype.is_integer() else "numbers"
+            return ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS if dtype.is_integer() else ColumnContent.NUMBERS
         if dtype == nw.String:  # which an object column of nothing but None is called as well
             values = self.objects()
-            return (CATEGORY, _kind_of_text(values)) if any(isinstance(v, str) for v in values) else None
+            return (ColumnScale.CATEGORY, _kind_of_text(values)) if any(isinstance(v, str) for v in values) else None
         if dtype in (nw.Categorical, nw.Enum):
-            return CATEGORY, "categories"
-        if isinstance(dtype, CLOCKED) or dtype in CLOCKED:
-            return NUMBER, DATES if dtype in (nw.Date, nw.Datetime) else CLOCK if dtype == nw.Time else DURATIONS
+            return ColumnScale.CATEGORY, ColumnContent.CATEGORIES
+        times = temporal(dtype)
+        if times is not None:
+            return ColumnScale.NUMBER, times
         if dtype.is_nested() or dtype == nw.Binary:
             raise TypeError(
                 f"{self.called} holds {dtype} values, but an entry of a table is one value: make each part a column of "
@@ -54,17 +51,19 @@ class Column:
             )
         return None
 
-    def kind(self) -> tuple[str, str]:
-        """Its kind, and why: by the type of the column, or by its values where that says nothing."""
+    def kind(self) -> tuple[ColumnScale, str]:
+        """Its scale, and what it holds, in words: by its type, or by its values where that says nothing."""
         known = self._by_type()
         if known is not None:
             return known
         present = {_kind(v) for v in self.objects() if not missing(v)}
         if not present:  # NaN is a number, if a missing one
-            return NUMBER if any(isinstance(v, float) for v in self.objects()) else NOTHING, EMPTY
-        if len(present) == 1 and present <= {"numbers", *TIMES}:
-            return NUMBER, present.pop()
-        return CATEGORY, _kind_of_text(self.objects()) if present == {"strings"} else " and ".join(sorted(present))
+            some = any(isinstance(v, float) for v in self.objects())
+            return ColumnScale.NUMBER if some else ColumnScale.NOTHING, ColumnContent.EMPTY
+        if len(present) == 1 and present <= NUMERIC:
+            return ColumnScale.NUMBER, present.pop()
+        text = present == {ColumnContent.TEXT}
+        return ColumnScale.CATEGORY, _kind_of_text(self.objects()) if text else " and ".join(sorted(present))
 
     def objects(self) -> list[Any]:
         """Its values as Python has them."""
@@ -76,7 +75,7 @@ class Column:
         """Its values (n,), for categories."""
         return self.values if isinstance(self.values, np.ndarray) else values_of(self.values)
 
-    def entries(self) -> Array | Numbered:
+    def entries(self) -> Array | NumberedColumn:
         """The same, numbered if it holds them so."""
         return self.values if isinstance(self.values, np.ndarray) else entries_of(self.values)
 
@@ -117,27 +116,28 @@ class Column:
 
 
 _BY_LETTER = {
-    "b": (CATEGORY, "boolean"),
-    "i": (NUMBER, "whole numbers"),
-    "u": (NUMBER, "whole numbers"),
-    "f": (NUMBER, "numbers"),
-    "U": (CATEGORY, "text"),
-    "T": (CATEGORY, "text"),
-    "M": (NUMBER, DATES),
-    "m": (NUMBER, DURATIONS),
+    "b": (ColumnScale.CATEGORY, ColumnContent.BOOLEANS),
+    "i": (ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS),
+    "u": (ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS),
+    "f": (ColumnScale.NUMBER, ColumnContent.NUMBERS),
+    "M": (ColumnScale.NUMBER, ColumnContent.DATES),
+    "m": (ColumnScale.NUMBER, ColumnContent.DURATIONS),
 }
 
 
 def _kind(value: Any) -> str:
+    """What a value is, in words."""
     if isinstance(value, bool | np.bool_):
-        return "booleans"
+        return ColumnContent.BOOLEANS
+    if isinstance(value, str):
+        return ColumnContent.TEXT
     if isinstance(value, datetime.time):
-        return CLOCK
+        return ColumnContent.TIMES_OF_DAY
     if isinstance(value, datetime.timedelta | np.timedelta64):
-        return DURATIONS
+        return ColumnContent.DURATIONS
     if isinstance(value, Decimal):
-        return "numbers"
-    return kind(value) if _moment(value) is None else DATES
+        return ColumnContent.NUMBERS
+    return kind(value) if _moment(value) is None else ColumnContent.DATES
 
 
 def _moment(value: Any) -> np.datetime64 | None:
@@ -149,13 +149,14 @@ def _moment(value: Any) -> np.datetime64 | None:
     return moment(value)
 
 
-def _kind_of_text(values: list[Any]) -> str:
+def _kind_of_text(values: list[Any]) -> ColumnContent:
     """That it is text, and what it looks like if nearly all of some values read as numbers or as dates."""
     some = [v for v in values[:: max(1, len(values) // SOME)] if isinstance(v, str)]
-    for what, reads in (("numbers", _reads_as_number), ("dates", _reads_as_date)):
+    likely = {ColumnContent.TEXT_LIKE_NUMBERS: _reads_as_number, ColumnContent.TEXT_LIKE_DATES: _reads_as_date}
+    for content, reads in likely.items():
         if some and sum(map(reads, some)) > MOST * len(some):
-            return f"text like {what}"
-    return "text"
+            return content
+    return ColumnContent.TEXT
 
 
 def _reads_as_number(text: str) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from suffice._check import NUMBER, check, or_else
-from suffice._domain import Encoded, Features, Rows
-from suffice._vector import Array
-from suffice.data._queries import Queried
+from suffice._core.features import Encoded, Features, Rows
+from suffice._core.vector import Array
+from suffice._runtime.messages import NUMBER, check, or_else
+from suffice.data.queries import Queried
 from suffice.encoders.numbers import Numbers, columns_where, stored_of
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from suffice._domain import Encoded, Features, Rows
-from suffice._labels import show_all
-from suffice._vector import Array
-from suffice.data._queries import Queried
-from suffice.encoders._base import Encoder, columns_of, frame_of, names_of, refuse_sparse, side_by_side
+from suffice._core.features import Encoded, Features, Rows
+from suffice._core.kinds import TEMPORAL
+from suffice._core.labels import show_all
+from suffice._core.vector import Array
+from suffice.data.queries import Queried
+from suffice.encoders.base import Encoder, columns_of, frame_of, names_of, refuse_sparse, side_by_side
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
@@ -82,7 +83,7 @@ class Numbers(Encoder):
 
     def asked(self, rows: Queried) -> Queried:
         names = rows.features.keys
-        times = [name for name, (_, holds) in zip(names, rows.holding(), strict=True) if holds in ("dates", "times")]
+        times = [name for name, (_, holds) in zip(names, rows.holding(), strict=True) if holds in TEMPORAL]
         if times:
             raise ValueError(
                 f"{self.who} takes numbers, but the columns {show_all(times)} hold dates or durations: {_AS_DAYS}"
@@ -160,7 +161,7 @@ def columns_where(values: Rows, condition: Array) -> Array:
 
 
 def check_finite(values: Rows, features: Features, who: str, missing: bool = False) -> None:
-    """ValueError if numbers (n, d) are not all finite, but for NaN where it stands for a missing value."""
+    """ValueError if numbers (n, d) are not all finite, except for NaN where it stands for a missing value."""
     stored = stored_of(values)
     with np.errstate(all="ignore"):
         if np.isfinite(stored.sum()):  # as it mostly is, in one fast pass

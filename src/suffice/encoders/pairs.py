@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from suffice._domain import CategoricalFeatures, Encoded
-from suffice._reading import Reading
-from suffice._vector import Array
-from suffice.encoders._base import Encoder
+from suffice._core.features import CategoricalFeatures, Encoded, Features
+from suffice._core.formula import Reading
+from suffice._core.labels import positions
+from suffice._core.vector import Array
+from suffice.encoders.base import Encoder
 from suffice.encoders.blocks import BlockFeatures, block
 
 
@@ -65,11 +66,25 @@ class Coarse:
         each = [self.parts[name].read(block(X, name)) for name in there]
         return np.column_stack([np.zeros((len(X), 0), dtype=np.int32), *each])
 
-    def same(self, other: Coarse) -> bool:
-        """Whether these are the same cells."""
+    def agrees(self, other: Coarse) -> bool:
+        """Whether these are the same cells, whichever categories each has forgotten."""
         if self.parts.keys() != other.parts.keys():
             return False
-        return all(part.same(other.parts[name]) for name, part in self.parts.items())
+        return all(part.agrees(other.parts[name]) for name, part in self.parts.items())
+
+    def joined(self, other: Coarse) -> Coarse:
+        """The same cells, with the categories of both."""
+        return replace(self, parts={name: part.joined(other.parts[name]) for name, part in self.parts.items()})
+
+    def pruned(self, before: BlockFeatures, after: BlockFeatures) -> Coarse:
+        """The same cells without the categories that rows had before and none has after."""
+        parts = dict(self.parts)
+        for name, part in parts.items():
+            old, new = before.parts[name], after.parts[name]
+            if isinstance(old, CategoricalFeatures) and isinstance(new, CategoricalFeatures) and old is not new:
+                pairs = zip(old.categories, new.categories, strict=True)
+                parts[name] = part.forgetting([had[positions(had, has) < 0] for had, has in pairs])
+        return replace(self, parts=parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +122,19 @@ class Pairs(Encoder):
         return np.array([i for i, _ in self.chosen], dtype=int)
 
     def check(self, other: Encoder) -> None:
-        if not isinstance(other, Pairs) or self.chosen != other.chosen or not self.coarse.same(other.coarse):
+        if not isinstance(other, Pairs) or self.chosen != other.chosen or not self.coarse.agrees(other.coarse):
             raise ValueError(
                 "pairs of columns were chosen in different ways, whose sums do not add up: fit one, and the others "
                 "with encoder=first.encoder_, or all with pairs=None"
             )
+
+    def united(self, other: Encoder) -> Pairs:
+        self.check(other)
+        return replace(self, coarse=self.coarse.joined(cast(Pairs, other).coarse))
+
+    def pruned(self, before: Features, after: Features) -> Pairs:
+        blocks = cast(BlockFeatures, before), cast(BlockFeatures, after)
+        return replace(self, coarse=self.coarse.pruned(*blocks))
 
     def __call__(self, X: Any) -> Encoded:
         """The rows of a table, encoded, as cells of pairs (n, m)."""

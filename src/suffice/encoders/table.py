@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from suffice._domain import CategoricalFeatures, Encoded, Features, difference
-from suffice._labels import show, show_all
-from suffice._vector import Array
+from suffice._core.features import CategoricalFeatures, Encoded, Features, difference
+from suffice._core.kinds import TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs
+from suffice._core.labels import show, show_all
+from suffice._core.vector import Array
 from suffice.data import Batch, Data
-from suffice.data._queries import Queried
 from suffice.data.memory import table
-from suffice.encoders._base import Encoder, frame_of, names_of, side_by_side
+from suffice.data.queries import Queried
+from suffice.encoders.base import Encoder, frame_of, names_of, side_by_side
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.encoders.categories import coded, decoded
-from suffice.encoders.columns import CATEGORY, DAY, EMPTY, NOTHING, NUMBER, TIMES, Column
+from suffice.encoders.columns import DAY, Column
 from suffice.encoders.numbers import check_finite
 
-BINS, GAUSSIAN, DROP = "bins", "gaussian", "drop"
-KINDS = (BINS, GAUSSIAN, CATEGORY, DROP)  # what a column can be given as
-ABSENT = "missing"  # the block that says which entries are missing
-KEPT = ", kept"  # of a block whose columns are no identifiers, whatever they look like
+BLOCKS = {ReadAs.BINS: Block.BINS, ReadAs.GAUSSIAN: Block.GAUSSIAN, ReadAs.CATEGORY: Block.CATEGORY}
+KEPT_BLOCKS = {**BLOCKS, ReadAs.BINS: Block.BINS_KEPT, ReadAs.CATEGORY: Block.CATEGORY_KEPT}
 
 
 class Role(NamedTuple):
     """What a column is to a model."""
 
     name: Any  # its name, or its number
-    kind: str  # one of KINDS
+    kind: ReadAs
     holds: str  # what its values are, in words
     given: bool  # whether its kind was given
 
     @property
-    def block(self) -> str:
-        """The block of columns that it belongs to; what was given, and dates, are never taken for identifiers."""
-        return self.kind + KEPT * (self.kind in (BINS, CATEGORY) and (self.given or self.holds in TIMES))
+    def content(self) -> ColumnContent:
+        """What its values are."""
+        return ColumnContent(self.holds)
+
+    @property
+    def block(self) -> str | None:
+        """The block that it belongs to, if any; what was given, and dates, are never taken for identifiers."""
+        return (KEPT_BLOCKS if self.given or self.content in TEMPORAL else BLOCKS).get(self.kind)
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Survey:
     """The kinds of the columns of some rows; of two surveys, the one that has seen values knows better."""
 
     names: tuple[str, ...] | None
-    kinds: tuple[tuple[str, str], ...]
+    kinds: tuple[tuple[str, str], ...]  # the ColumnScale of each, and what it holds, in words
 
     @classmethod
     def of(cls, batch: Batch, who: str) -> Survey:
@@ -64,7 +68,7 @@ class Survey:
             return self
         if len(self.kinds) != len(other.kinds):
             raise ValueError(f"the features differ: {len(self.kinds)} here, {len(other.kinds)} there")
-        both = tuple(b if a[0] == NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
+        both = tuple(b if a[0] == ColumnScale.NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
         return replace(self, kinds=both)
 
 
@@ -131,7 +135,7 @@ class Table(Encoder):
     """
 
     columns: tuple[tuple[Any, str], ...] = ()
-    numeric: str = BINS
+    numeric: ReadAs = ReadAs.BINS
     indicator: bool = False
     who: str = "This model"
     roles: tuple[Role, ...] | None = None  # once prepared
@@ -144,7 +148,7 @@ class Table(Encoder):
         numeric: str,
         indicator: bool,
         who: str,
-        kinds: tuple[str, ...] = KINDS,
+        kinds: tuple[str, ...] = tuple(ReadAs),
     ) -> Table:
         """From the settings of an estimator, checked."""
         if columns is not None and not isinstance(columns, Mapping):
@@ -153,7 +157,7 @@ class Table(Encoder):
         for name, kind in given:
             if kind not in kinds:
                 raise ValueError(f"{who}: columns[{name!r}] must be one of {kinds}, got {kind!r}")
-        return cls(given, numeric, indicator, who)
+        return cls(given, ReadAs(numeric), indicator, who)
 
     def prepare(self, data: Data) -> Self:
         """The encoder with the role of every column, by its type, or by its values where that says nothing."""
@@ -163,7 +167,7 @@ class Table(Encoder):
         keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
         given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
         roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
-        if all(role.kind == DROP for role in roles):
+        if all(role.kind == ReadAs.DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
         return replace(self, roles=roles, names=survey.names)
 
@@ -171,7 +175,7 @@ class Table(Encoder):
         """The kinds of the columns: by their types alone where these tell all, else from the rows."""
         typed = data.typed()
         survey = None if typed is None else Survey.of_table(typed, self.who)
-        if survey is not None and all(kind != NOTHING for kind, _ in survey.kinds):
+        if survey is not None and all(kind != ColumnScale.NOTHING for kind, _ in survey.kinds):
             return survey
         return data.sum(Surveyed(self.who))
 
@@ -186,17 +190,18 @@ class Table(Encoder):
             f"{show_all(keys)}"
         )
 
-    def holding(self) -> Mapping[Any, str]:
-        return {role.name: role.holds for role in self.roles or ()}
+    def holding(self) -> Mapping[Any, ColumnContent]:
+        return {role.name: role.content for role in self.roles or ()}
 
     def without(self, columns: Iterable[int]) -> Self:
         """The same, prepared as it is, without some columns, by their numbers."""
         gone = set(columns)
-        roles = (role._replace(kind=DROP) if j in gone else role for j, role in enumerate(self.roles or ()))
+        roles = (role._replace(kind=ReadAs.DROP) if j in gone else role for j, role in enumerate(self.roles or ()))
         return replace(self, roles=tuple(roles))
 
     def _role(self, key: Any, given: str | None, kind: str, holds: str) -> Role:
-        return Role(key, given or (self.numeric if kind == NUMBER else CATEGORY), holds, given is not None)
+        found = self.numeric if kind == ColumnScale.NUMBER else ReadAs.CATEGORY
+        return Role(key, ReadAs(given or found), str(holds), given is not None)
 
     def check(self, other: Encoder) -> None:
         if not isinstance(other, Table):
@@ -207,11 +212,11 @@ class Table(Encoder):
         """Which columns are in which block."""
         if self.roles is None:
             raise ValueError("a table is read once its columns are known: prepare the encoder first")
-        blocks = np.array([role.block for role in self.roles])
-        at = {block: np.flatnonzero(blocks == block) for block in READ}
+        blocks = [role.block for role in self.roles]
+        at: dict[str, Array] = {block: np.flatnonzero([one == block for one in blocks]) for block in READ}
         at = {block: which for block, which in at.items() if len(which)}
         if self.indicator:
-            at[ABSENT] = np.flatnonzero(blocks != DROP)
+            at[Block.MISSING] = np.flatnonzero([one is not None for one in blocks])
         return BlockFeatures(len(blocks), None if self.names is None else _objects(self.names), at=at)
 
     def encode(self, X: Any) -> Encoded:
@@ -228,7 +233,7 @@ class Table(Encoder):
 
     def asked(self, rows: Queried) -> Queried:
         layout = self._layout()
-        if ABSENT in layout.at:
+        if Block.MISSING in layout.at:
             raise TypeError(f"{self.who}: a table of what is missing cannot be asked of a database: fit in memory")
         names = rows.features.names
         self._check_columns(None if names is None else tuple(names.tolist()), rows.features.width)
@@ -245,23 +250,24 @@ class Table(Encoder):
             part = block(X, name)
             numeric = not isinstance(part.features, CategoricalFeatures)
             for j, values in zip(at, part.values.T if numeric else decoded(part), strict=True):
-                if name == ABSENT:
+                if name == Block.MISSING:
                     out[values.astype(bool), j] = None
                 else:
-                    out[:, j] = _written((self.roles or ())[j].holds, values) if numeric else values
+                    out[:, j] = _written((self.roles or ())[j].content, values) if numeric else values
         return out
 
     def _check_kind(self, role: Role, column: Column) -> None:
         """ValueError if a column of dates, or one that had no values at first, now holds numbers."""
-        if role.given or (role.holds not in TIMES and (role.holds != EMPTY or role.kind != CATEGORY)):
+        times, empty = role.content in TEMPORAL, role.content is ColumnContent.EMPTY
+        if role.given or not (times or (empty and role.kind == ReadAs.CATEGORY)):
             return
         kind, holds = column.kind()
-        if role.holds == EMPTY and kind == NUMBER and holds != EMPTY:
+        if empty and kind == ColumnScale.NUMBER and holds != ColumnContent.EMPTY:
             raise ValueError(
                 f"{column.called} had no values in the first rows, and now holds {holds}: begin with rows that have "
                 f"some, or say in `columns` what to read it as"
             )
-        if role.holds in TIMES and holds not in (*TIMES, EMPTY):
+        if times and holds not in (*TEMPORAL, ColumnContent.EMPTY):
             raise ValueError(f"{column.called} held {role.holds} in the first rows, and now holds {holds}: convert it")
 
     def _check_columns(self, names: tuple[str, ...] | None, width: int) -> None:
@@ -294,22 +300,22 @@ def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: 
     return coded((column.absent() for column in columns), names)
 
 
-READ = {
-    BINS: _numbers,
-    BINS + KEPT: _numbers,
-    GAUSSIAN: _numbers,
-    CATEGORY: _codes,
-    CATEGORY + KEPT: _codes,
-    ABSENT: _absent,
+READ: dict[str, Callable[[list[Column], Array, str], Encoded]] = {
+    Block.BINS: _numbers,
+    Block.BINS_KEPT: _numbers,
+    Block.GAUSSIAN: _numbers,
+    Block.CATEGORY: _codes,
+    Block.CATEGORY_KEPT: _codes,
+    Block.MISSING: _absent,
 }
 
 
-def _written(holds: str, numbers: Array) -> Array:
+def _written(content: ColumnContent, numbers: Array) -> Array:
     """Numbers (n,) as objects: days as dates or spans of time where a column held such, None for NaN."""
     values = numbers
-    if holds in TIMES:
+    if content in TEMPORAL:
         spans = np.where(np.isnan(numbers), 0.0, numbers) * DAY
-        values = spans + np.datetime64(0, "us") if holds == "dates" else spans
+        values = spans + np.datetime64(0, "us") if content is ColumnContent.DATES else spans
     out = np.empty(len(numbers), dtype=object)
     out[:] = [None if gone else value for gone, value in zip(np.isnan(numbers), values, strict=True)]
     return out

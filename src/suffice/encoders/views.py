@@ -8,15 +8,16 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from suffice._domain import Encoded, Features
-from suffice._threads import spread
-from suffice._vector import Array, Vector
+from suffice._core.features import Encoded, Features
+from suffice._core.kinds import BINNED, Block, ColumnContent
+from suffice._core.vector import Array, Vector
+from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
-from suffice.encoders._base import Encoder
+from suffice.encoders.base import Encoder
 from suffice.encoders.blocks import BlockFeatures, BlockValues
-from suffice.encoders.table import BINS, GAUSSIAN, KEPT, Table
+from suffice.encoders.table import Table
 
-NUMERIC = (BINS, BINS + KEPT, GAUSSIAN)  # the blocks of a table that hold numbers
+NUMERIC_BLOCKS = (*BINNED, Block.GAUSSIAN)  # of a table
 HUGE = 1e140  # a spread beyond which squares are no numbers
 FEW = 10  # columns that any table counts as, at least
 ROUNDING = 1e-12  # a spread below this share of the mean counts as none
@@ -68,7 +69,7 @@ class Views(Encoder):
         """The encoder of a block."""
         return dict(self.views)[name]
 
-    def holding(self) -> Mapping[Any, str]:
+    def holding(self) -> Mapping[Any, ColumnContent]:
         return self.inner.holding()
 
     def within(self, name: str) -> Encoder | None:
@@ -90,6 +91,14 @@ class Views(Encoder):
         for name, view in mine.items():
             view.check(theirs[name])
         return None
+
+    def united(self, other: Encoder) -> Self:
+        self.check(other)
+        theirs = dict(cast(Views, other).views)
+        return replace(self, views=tuple((name, view.united(theirs[name])) for name, view in self.views))
+
+    def pruned(self, before: Features, after: Features) -> Self:
+        return replace(self, views=tuple((name, view.pruned(before, after)) for name, view in self.views))
 
     def __call__(self, X: Any) -> Encoded:
         """Rows in all blocks; those that have them already stay as they are."""
@@ -137,7 +146,7 @@ class ViewFeatures(BlockFeatures):
 def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
     """The numeric columns of the rows of a table (n, m), where they stand in it (m,), and their names."""
     blocks, values = cast(BlockFeatures, X.features), cast(Any, X.values)
-    which = [name for name in blocks.parts if name in NUMERIC]
+    which = [name for name in blocks.parts if name in NUMERIC_BLOCKS]
     if not which:
         return np.empty((len(X), 0)), np.empty(0, dtype=int), None
     at = np.concatenate([blocks.at[name] for name in which])

@@ -9,16 +9,15 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, validate_data
 
-from suffice._labels import OneHot
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.labels import OneHot
+from suffice._core.vector import Array
+from suffice._runtime.transaction import all_or_nothing
 from suffice.data import Memory
 from suffice.encoders import Encoded, Numbers
-from suffice.files import Savable
 from suffice.learners import Observed
 from suffice.models import BinFeatures, Binned, Binning, Histogram, Statistics
-from suffice.models.cells import Described, describe
-from suffice.models.cuts import BY_CLASS
+from suffice.models.tables.cells import BY_CLASS, Described, describe
+from suffice.persistence import Savable
 
 
 class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -10,16 +10,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice._check import COUNT, Rule, check, is_number, one_of
-from suffice._progress import progress
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, SettingRule, check, is_number, one_of
+from suffice._runtime.progress import progress
+from suffice._runtime.transaction import all_or_nothing
 from suffice.encoders.numbers import check_finite_for
-from suffice.features._kernels import compete, nearest
-from suffice.files import Savable
+from suffice.features.kernels import compete, nearest
+from suffice.persistence import Savable
 
 DECAYS = ("exponential", "linear")
-SHARE = Rule(lambda v: is_number(v) and 0 < v <= 1, "a number above 0 and at most 1")
+SHARE = SettingRule(lambda v: is_number(v) and 0 < v <= 1, "a number above 0 and at most 1")
 
 
 def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponential") -> Array:

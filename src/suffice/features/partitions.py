@@ -18,16 +18,17 @@ from sklearn.utils.validation import (
 )
 
 from suffice import encoders
-from suffice._check import COUNT, POSITIVE, check, one_of
-from suffice._columns import TakesTables
-from suffice._domain import Encoded
-from suffice._labels import check_labels
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.features import Encoded
+from suffice._core.kinds import ReadAs
+from suffice._core.labels import check_labels
+from suffice._core.vector import Array
+from suffice._estimator.columns import TakesTables
+from suffice._runtime.messages import COUNT, POSITIVE, check, one_of
+from suffice._runtime.transaction import all_or_nothing
 from suffice.data import Memory, Named, as_learned, source
-from suffice.encoders.table import BINS, Table
-from suffice.encoders.trees import Trees
-from suffice.files import Savable
+from suffice.encoders.table import Table
+from suffice.encoders.trees.partitions import Trees
+from suffice.persistence import Savable
 
 
 class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -87,7 +88,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
-    encoder_: encoders.Partitions
+    encoder_: encoders.TreePartitions
     feature_names_in_: Array
     n_features_in_: int
 
@@ -143,7 +144,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
     def transform(self, X: Any) -> Any:
         """The leaf of each tree that each row comes to: whole numbers (n, t)."""
         check_is_fitted(self)
-        leaves = Leaves(self.encoder_)
+        leaves = LeafCodes(self.encoder_)
         data = as_learned(self, X)
         if data is None:
             return leaves(self._read(X))
@@ -160,11 +161,11 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
         check_is_fitted(self)
         return cast(Trees, self.encoder_.trees).sizes
 
-    def _encoder(self, labels: bool) -> encoders.Partitions:
-        table = Table.of(self.columns, BINS, False, type(self).__name__)
+    def _encoder(self, labels: bool) -> encoders.TreePartitions:
+        table = Table.of(self.columns, ReadAs.BINS, False, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         settings = self.n, self.max_rows, self.candidates, self.min_leaf, self.min_split
-        return encoders.Partitions(table, *settings, labels, seed)
+        return encoders.TreePartitions(table, *settings, labels, seed)
 
     def _read(self, X: Any) -> Encoded:
         self._check_rows(X)
@@ -198,10 +199,10 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
 
 
 @dataclass(frozen=True)
-class Leaves:
+class LeafCodes:
     """The leaves of rows, as a value that can travel to where the rows are."""
 
-    encoder: encoders.Partitions
+    encoder: encoders.TreePartitions
 
     def __call__(self, X: Any) -> Array:
         return self.encoder(X).values

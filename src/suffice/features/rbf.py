@@ -11,13 +11,13 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice._check import COUNT, POSITIVE, check
-from suffice._refit import all_or_nothing
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, POSITIVE, check
+from suffice._runtime.transaction import all_or_nothing
 from suffice.encoders.numbers import check_finite_for
-from suffice.features._kernels import nearest
 from suffice.features.fscl import FSCL, distinct_rows
-from suffice.files import Savable
+from suffice.features.kernels import nearest
+from suffice.persistence import Savable
 
 BLOCK = 4096  # rows that are transformed at a time: their columns stay in the cache between the steps
 CLUSTERERS = {"fscl": FSCL, "kmeans": KMeans}

@@ -8,22 +8,20 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, check, one_of, or_else
-from suffice._labels import show_all
-from suffice._notice import Notice
-from suffice._seeds import generator
-from suffice._vector import Array, select
+from suffice._core.labels import show_all
+from suffice._core.vector import Array, select
+from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, Notice, check, one_of, or_else
+from suffice._runtime.random import generator
 from suffice.data import Data
-from suffice.data._base import rows_in
-from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Observed, Outcome, Seed, Views
-from suffice.learners._descent import Elsewhere, Place, Rate, descend
-from suffice.learners._moving import Calibration, Minibatches
-from suffice.learners._stopping import RULES, STOPS, Calm, Settled, Watch
+from suffice.data.base import rows_in
+from suffice.learners.base import Ask, Course, DataViews, Evaluate, Evaluation, Iterative, Observed, Outcome, Seed
+from suffice.learners.descent import Calibration, Elsewhere, Minibatches, Place, Rate, descend
+from suffice.learners.expert_weights import ExpertWeights
 from suffice.learners.out_of_sample import OutOfSample, Weighed
-from suffice.learners.weights import ExpertWeights
+from suffice.learners.stopping import RULES, STOPS, Calm, Settled, Watch
 from suffice.losses import Loss
 from suffice.models import AnyModel, AnyStatistics, Joint
-from suffice.models._base import Ability, LeaveOneOut, Share, Weighable
+from suffice.models.base import Ability, LeaveOneOut, Share, Weighable
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
@@ -156,9 +154,9 @@ class RiskCalibration(Iterative):
 
     def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:
         """With the experts weighed, where there are any: their weights then stay."""
-        return ExpertWeights().close(model, whole, data).model if isinstance(model, Weighable) else model
+        return ExpertWeights().solve(model, whole, data).model if isinstance(model, Weighable) else model
 
-    def course(self, share: Share, views: Views) -> Course[Outcome]:
+    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
         """Calibrate one share."""
         rng = generator(self.random_state)
         problem, elsewhere, notices = yield from self._problem(share, views, rng)
@@ -173,7 +171,7 @@ class RiskCalibration(Iterative):
         return replace(best, notices=notices)
 
     def _problem(
-        self, share: Share, views: Views, rng: np.random.RandomState
+        self, share: Share, views: DataViews, rng: np.random.RandomState
     ) -> Course[tuple[Calibration, Elsewhere | None, tuple[Notice, ...]]]:
         """What to descend, the loss on held-out rows if there are any, and what there is to say of these."""
         data, whole, held_out = views.data, share.whole, None
@@ -210,7 +208,7 @@ class RiskCalibration(Iterative):
         return Watch(rule, self.tol, first, held_out)
 
     def _descent(
-        self, problem: Calibration, watch: Watch, elsewhere: Elsewhere | None, seed: int, views: Views
+        self, problem: Calibration, watch: Watch, elsewhere: Elsewhere | None, seed: int, views: DataViews
     ) -> Course[Outcome]:
         """A descent from one start."""
         start = yield from random_start(problem.model, problem.data, problem.whole, self.init, seed, views)
@@ -235,7 +233,7 @@ class RiskCalibration(Iterative):
 
 
 def random_start(
-    model: AnyModel, data: Data, whole: AnyStatistics, init: str, seed: int, views: Views
+    model: AnyModel, data: Data, whole: AnyStatistics, init: str, seed: int, views: DataViews
 ) -> Course[AnyStatistics]:
     """The statistics to begin with: those of the data, of a bootstrap sample, or with rows dealt to random classes."""
     if init == "data":
@@ -306,7 +304,7 @@ class TM(Iterative):
         """Refuse settings that make no sense."""
         check(self, max_iter=COUNT, tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: Views) -> Course[Outcome]:
+    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
         """Maximise the conditional likelihood of one share."""
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from suffice.data import Data
-from suffice.learners._base import Learner, Observed, begin
-from suffice.learners._fit import Fit, closed
+from suffice.learners.base import Fit, Learner, Observed, begin, closed
 from suffice.models import AnyModel, AnyStatistics
 
 
@@ -24,13 +23,14 @@ class ClosedForm(Learner):
            [4.]])
     """
 
+    exact = True
     once = True
 
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics and take the parameters from them."""
         model, data = begin(model, data)
-        return self.close(model, data.sum(Observed(model)), data)
+        return self.solve(model, data.sum(Observed(model)), data)
 
-    def close(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
+    def solve(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
         """The parameters that statistics S(X, Y) lead to; their rows, if given, may be read again."""
         return closed(model, s, data)

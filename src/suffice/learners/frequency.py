@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
-from suffice.learners._base import Course, Iterative, Outcome, Views
-from suffice.learners._descent import Place, Rate, descend
-from suffice.learners._moving import Calibration
-from suffice.learners._stopping import RULES, STOPS, Watch
+from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of
+from suffice.learners.base import Course, DataViews, Iterative, Outcome
+from suffice.learners.descent import Calibration, Place, Rate, descend
+from suffice.learners.stopping import RULES, STOPS, Watch
 from suffice.losses import Loss
 from suffice.models import Tabular
-from suffice.models._base import Share
+from suffice.models.base import Share
 
 
 class DiscriminativeFrequency(Iterative):
@@ -66,7 +65,7 @@ class DiscriminativeFrequency(Iterative):
         """Refuse settings that make no sense."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: Views) -> Course[Outcome]:
+    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
         """Estimate the tables of one share."""
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)), only_adds=True)

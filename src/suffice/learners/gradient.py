@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from suffice._check import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
-from suffice._seeds import generator
-from suffice._vector import Vector, inner
+from suffice._core.vector import Vector, inner
+from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
+from suffice._runtime.random import generator
 from suffice.data import Data
-from suffice.learners._base import Ask, Course, Evaluate, Evaluation, Iterative, Outcome, Seed, Views
-from suffice.learners._descent import Place, Rate, descend, no_pass
-from suffice.learners._stopping import RULES, STOPS, AnyIterate, Iterate, Watch
+from suffice.learners.base import Ask, Course, DataViews, Evaluate, Evaluation, Iterative, Outcome, Seed
 from suffice.learners.calibration import random_start
+from suffice.learners.descent import Place, Rate, descend, no_pass
+from suffice.learners.stopping import RULES, STOPS, AnyIterate, Iterate, Watch
 from suffice.losses import Loss
 from suffice.models import Ability, AnyStatistics, Curved, Natural, Sums
-from suffice.models._base import NaturalModel, Share
+from suffice.models.base import NaturalModel, Share
 
 Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
 FIRST = 0.1
@@ -158,7 +158,7 @@ class GradientDescent(Iterative):
             tol=NOT_NEGATIVE,
         )
 
-    def course(self, share: Share, views: Views) -> Course[Outcome]:
+    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
         """Descend the log loss of one share."""
         model, whole, s = cast(Descended, share.model), share.whole, share.whole
         if self.init == "random":

@@ -2,22 +2,265 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
+from scipy import linalg
 
-from suffice._check import COUNT, NOT_NEGATIVE, check
-from suffice._vector import Array, Vector
-from suffice.data import Data
-from suffice.learners._base import Ask, Course, Iterative, Outcome, Views
-from suffice.learners._curved import Along, Bend, Bent, Scored, Slope, Sloped, Square, Squared, flat
-from suffice.learners._descent import Place, Rate, descend, no_pass
-from suffice.learners._metric import Corrected, Factored, Metric, conjugate_gradients
-from suffice.learners._stopping import Iterate, Near, Settled, Watch
+from suffice._core.labels import OneHot
+from suffice._core.vector import Array, Vector
+from suffice._runtime.messages import COUNT, NOT_NEGATIVE, check
+from suffice.data import Batch, Data
+from suffice.learners.base import Ask, Course, DataViews, Iterative, Measured, Outcome
+from suffice.learners.descent import Place, Rate, descend, no_pass
 from suffice.learners.gradient import penalty
-from suffice.models import AnyStatistics, Curved, Slopes
-from suffice.models._base import Share
+from suffice.learners.stopping import Iterate, Near, Settled, Watch
+from suffice.losses import Loss, Losses
+from suffice.models import AnyStatistics, Curved, Slopes, Sums
+from suffice.models.base import CurvedModel, Share
+from suffice.models.linear.design import Design
+
+Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
+
+
+def flat(eta: Slopes) -> Array:
+    """Intercepts and coefficients side by side (k, d + 1), in the order of the columns of the design."""
+    return np.column_stack([eta.intercept, eta.coef])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sloped(Measured):
+    """Losses, and minus the gradient of the log loss D'(Y - P) (k, d + 1)."""
+
+    gradient: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bent(Sloped):
+    """The same, and the curvature: whole (k, d + 1, k, d + 1), or its diagonal (k, d + 1)."""
+
+    curvature: Array
+
+
+@dataclass(frozen=True)
+class _At:
+    """Slopes (k, d + 1) at which something is asked for; the posterior is worked out once."""
+
+    model: Scored
+    slopes: Array
+    classes: Array
+
+    def _weighed(self, batch: Batch) -> tuple[Design, Losses, Array, Array]:
+        """The design, the losses of the rows, Y - P, and P."""
+        D = self.model.design(batch.X)
+        return D, *Loss.equal(len(self.classes)).weighed(D.scores(self.slopes), batch.Y.onto(self.classes))
+
+
+@dataclass(frozen=True)
+class LossSlope(_At):
+    """Losses and gradient."""
+
+    def __call__(self, batch: Batch) -> Sloped:
+        D, losses, W, _ = self._weighed(batch)
+        return Sloped(losses, D.sums(W))
+
+
+@dataclass(frozen=True)
+class Bend(_At):
+    """Losses, gradient, and curvature.
+
+    H[a, b] = D' diag(p_a (1(a = b) - p_b)) D
+    """
+
+    whole: bool = True  # or its diagonal
+
+    def __call__(self, batch: Batch) -> Bent:
+        (D, losses, W, P), weight = self._weighed(batch), _weight(batch.Y.onto(self.classes))
+        curvature = _curvature(D, P, weight) if self.whole else (weight[:, None] * P * (1 - P)).T @ D.matrix() ** 2
+        return Bent(losses, D.sums(W), curvature)
+
+
+def _curvature(D: Design, P: Array, weight: Array) -> Array:
+    """H (k, p, k, p): the blocks beside the diagonal are symmetric, and each row of blocks sums to zero."""
+    k, width = P.shape[1], len(D.centre) + 1
+    H = np.zeros((k, width, k, width))
+    for a, b in combinations(range(k), 2):
+        H[a, :, b, :] = H[b, :, a, :] = -D.gram(weight * P[:, a] * P[:, b])
+    for a in range(k):
+        H[a, :, a, :] = -H[a].sum(axis=1)
+    return H
+
+
+@dataclass(frozen=True)
+class Along(_At):
+    """The product of the curvature with a change of the slopes (k, d + 1)."""
+
+    change: Array
+
+    def __call__(self, batch: Batch) -> Array:
+        (D, _, _, P), weight = self._weighed(batch), _weight(batch.Y.onto(self.classes))
+        moved = P * D.scores(self.change)
+        return D.sums(weight[:, None] * (moved - P * moved.sum(axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Squared(Vector):
+    """Rows, their weight, and D'D (d + 1, d + 1) of them."""
+
+    count: int
+    mass: float
+    gram: Array
+
+
+@dataclass(frozen=True)
+class ClassSquares:
+    """`Squared` of the rows of some classes."""
+
+    model: Scored
+    classes: Array
+
+    def __call__(self, batch: Batch) -> Squared:
+        weight = _weight(batch.Y.onto(self.classes))
+        squares = self.model.design(batch.X).gram(weight)
+        return Squared(int(np.count_nonzero(weight)), float(weight.sum()), squares)
+
+
+def _weight(Y: OneHot) -> Array:
+    return np.where(Y.codes >= 0, Y.weight, 0.0)
+
+
+LEAST = 1e-3  # share of uncorrelated columns in a metric from a sample, so that no direction is thought to be flat
+KEPT = 12  # secants that correct a metric
+
+
+class Metric(Protocol):
+    """A curvature that can be divided by."""
+
+    def solve(self, g: Array) -> Array:
+        """H^-1 g (k, p) of a gradient (k, p) that adds up to zero over the classes."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Factored:
+    """A factor of a curvature: of one block that holds for every class, or of all classes together."""
+
+    factor: Array
+    each: bool  # whether it is the factor for every class
+
+    @classmethod
+    def whole(cls, H: Array) -> Metric:
+        """Of a whole curvature (k, p, k, p)."""
+        k, p = H.shape[:2]
+        if k == 2:  # one class is minus the other: half the unknowns
+            return cls(_factor(H[1, :, 1] - H[1, :, 0], 0), each=True)
+        return cls(_factor(H.reshape(k * p, k * p), k), each=False)
+
+    @classmethod
+    def even(cls, seen: Squared, mass: float, ridge: Array) -> Metric:
+        """Of the curvature where all classes are alike, from D'D of a sample of rows of the given mass.
+
+            H = (1 / k - 1 / k^2 1 1') x D'D,     H^-1 g = k (D'D)^-1 g where g adds up to zero over the classes
+
+        Its correlations are shrunk by as much as chance explains of them: (1 - s) D'D + s diag(D'D). `ridge` (k, p) is
+        what a penalty adds to the diagonal.
+        """
+        S, own = seen.gram / seen.mass, np.diagonal(seen.gram) / seen.mass
+        scale = np.sqrt(np.outer(own, own))
+        beside = np.sum(np.divide(S, scale, out=np.zeros_like(S), where=scale > 0) ** 2) - np.count_nonzero(own)
+        chance = len(own) * (len(own) - 1) / max(1, seen.count)
+        shrink = np.clip(chance / max(beside, 1e-300), LEAST, 1.0)
+        H = (1.0 - shrink) * S + shrink * np.diag(own)
+        return cls(_factor(H * (mass / len(ridge)) + np.diag(ridge[0]), 0), each=True)
+
+    def solve(self, g: Array) -> Array:
+        right = g.T if self.each else g.reshape(-1, 1)
+        got = linalg.lapack.dpotrs(self.factor, right, lower=1)[0]
+        return np.asarray(got.T if self.each else got).reshape(g.shape)
+
+
+def _factor(H: Array, k: int) -> Array:
+    """The Cholesky factor of H, damped as far as it takes, for the slopes of k classes.
+
+    The same slopes added to all classes change nothing, so that H is singular in that direction, in which gradients are
+    zero: a ridge there makes H regular and leaves the solution as it is.
+    """
+    level = max(np.trace(H) / len(H), 1e-300)
+    same = np.kron(np.full((k, k), level / k), np.eye(len(H) // k)) if k else 0.0
+    damping = 1e-12
+    while True:
+        factor, failed = linalg.lapack.dpotrf(H + same + damping * level * np.eye(len(H)), lower=1)
+        if not failed:
+            return np.asarray(factor)
+        damping *= 100
+
+
+@dataclass(eq=False)
+class Corrected:
+    """A metric, corrected by how gradients were seen to change: the inverse of L-BFGS that begins with it.
+
+    References
+    ----------
+    Nocedal, Wright: Numerical optimization, 2006, Algorithm 7.4.
+    """
+
+    first: Metric
+    last: tuple[Array, Array] | None = None
+    secants: deque[tuple[Array, Array]] = field(default_factory=lambda: deque(maxlen=KEPT))
+
+    def see(self, point: Array, downhill: Array) -> None:
+        """Take notice of minus the gradient (k, p) at a point (k, p)."""
+        if self.last is not None:
+            step, change = point - self.last[0], self.last[1] - downhill
+            if np.vdot(step, change) > 1e-12 * np.linalg.norm(step) * np.linalg.norm(change):  # else it is rounding
+                self.secants.append((step, change))
+        self.last = point, downhill
+
+    def solve(self, g: Array) -> Array:
+        """H^-1 g (k, p)."""
+        shares = []
+        for step, change in reversed(self.secants):
+            share = np.vdot(step, g) / np.vdot(step, change)
+            g = g - share * change
+            shares.append(share)
+        x = self._scale() * self.first.solve(g)
+        for (step, change), share in zip(self.secants, reversed(shares), strict=True):
+            x = x + (share - np.vdot(change, x) / np.vdot(step, change)) * step
+        return x
+
+    def _scale(self) -> float:
+        """By how much steps of the first metric are too short, as the last secant has it."""
+        if not self.secants:
+            return 1.0
+        step, change = self.secants[-1]
+        return float(np.vdot(step, change) / np.vdot(change, self.first.solve(change)))
+
+
+def conjugate_gradients(
+    product: Callable[[Array], Course[Array]], g: Array, scale: Array, rtol: float = 1e-3, max_iter: int = 100
+) -> Course[Array]:
+    """x of H x = g where only products with H can be asked for, preconditioned by 1 / scale."""
+    x, r = np.zeros_like(g), g.copy()
+    z = r / scale
+    p, rz = z.copy(), float(r @ z)
+    for _ in range(max_iter):
+        if np.linalg.norm(r) <= rtol * np.linalg.norm(g):
+            break
+        q = yield from product(p)
+        curvature = float(p @ q)
+        if curvature <= 0:  # rounding: no further in this direction
+            break
+        length = rz / curvature
+        x, r = x + length * p, r - length * q
+        z = r / scale
+        rz, before = float(r @ z), rz
+        p = z + (rz / before) * p
+    return x
+
 
 DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
 SEPARATED = 1e-3  # log loss per row, without a mistake, below which unpenalised coefficients head for infinity
@@ -32,7 +275,7 @@ AHEAD = 10  # tolerances that a last step, which no pass follows, may promise to
 
 
 @dataclass(frozen=True, eq=False)
-class Penalised:
+class PenalisedRows:
     """The log loss of some rows, with the share of the penalty that they have of all rows."""
 
     model: Scored  # resolved
@@ -85,7 +328,7 @@ class Penalised:
 
 
 @dataclass(frozen=True, eq=False)
-class NewtonDescent(Penalised):
+class NewtonDescent(PenalisedRows):
     """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
 
     def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Bent]]:
@@ -119,7 +362,7 @@ class NewtonDescent(Penalised):
 
 
 @dataclass(frozen=True, eq=False)
-class SecantDescent(Penalised):
+class SecantDescent(PenalisedRows):
     """eta <- eta + rate M^-1 (gradient - l2 penalised), with a metric M that the gradients on the way correct."""
 
     metric: Corrected
@@ -127,7 +370,7 @@ class SecantDescent(Penalised):
     def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Sloped]]:
         """Losses and gradient from one pass, which is all that it takes to correct the metric."""
         eta, theta = place
-        got: Sloped = yield Ask(self.data, Slope(self.model, flat(eta), self.classes))
+        got: Sloped = yield Ask(self.data, LossSlope(self.model, flat(eta), self.classes))
         objective, gradient = self.measured(place, got)
         self.metric.see(flat(eta), gradient)
         at = Iterate(eta, theta, got.losses, replace(got, gradient=gradient), objective)
@@ -158,7 +401,7 @@ class Start(NamedTuple):
     patience: int  # passes after which another way is tried
 
 
-def begun(problem: NewtonDescent, views: Views) -> Course[Start | None]:
+def begun(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
     """A start from a sample of the rows, in a fraction of the time of a pass; None if there are too few of them.
 
     Newton's method on a small sample, and from there on a larger one, ends so near to the optimum of all rows that a
@@ -178,7 +421,7 @@ def begun(problem: NewtonDescent, views: Views) -> Course[Start | None]:
     if start is None and problem.unknowns > SMALL:
         few = views.few(PER_COLUMN * (problem.whole.domain.width + 1))
         if few is not views.data:
-            got: Squared = yield Ask(few, Square(problem.model, problem.classes))
+            got: Squared = yield Ask(few, ClassSquares(problem.model, problem.classes))
             if got.mass:
                 return Start(problem.zero(), Factored.even(got, problem.mass, problem.ridge()), then=1.0, patience=60)
     return start
@@ -248,7 +491,7 @@ class Newton(Iterative):
         """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: Views) -> Course[Outcome]:
+    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
         """Minimise the penalised log loss of one share."""
         problem = NewtonDescent(cast(Scored, share.model), views.data, share.whole, self.l2)
         start = yield from begun(problem, views)

@@ -7,17 +7,16 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from suffice._domain import Encoded
-from suffice._labels import dense
-from suffice._vector import Array, Vector
+from suffice._core.features import Encoded
+from suffice._core.labels import dense
+from suffice._core.vector import Array, Vector
 from suffice.data import Batch, Data, Memory
-from suffice.learners._base import Ask, Course, Measured
-from suffice.learners._descent import Place, no_pass
-from suffice.learners._moving import Calibration
-from suffice.learners._stopping import Iterate
+from suffice.learners.base import Ask, Course, Measured
+from suffice.learners.descent import Calibration, Place, no_pass
+from suffice.learners.stopping import Iterate
 from suffice.losses import Loss
 from suffice.models import AnyStatistics
-from suffice.models._base import LeaveOneOut
+from suffice.models.base import LeaveOneOut
 
 GAMMA = 0.75  # of what learning has added to a row's weight, the share that is taken out with the row
 BOUND = float(-np.log(1e-15))  # of log-odds: else one row that nothing else is like outweighs all others in the loss
@@ -25,7 +24,7 @@ BOUND = float(-np.log(1e-15))  # of log-odds: else one row that nothing else is 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weighed(Vector):
-    """Statistics s, and what each row counts for in them, V (n, k): s = S(X, V), but for blocks that were frozen."""
+    """Statistics s, and what each row counts for in them, V (n, k): s = S(X, V), except for blocks that were frozen."""
 
     statistics: AnyStatistics
     weights: Array
@@ -35,13 +34,13 @@ Point: TypeAlias = Iterate[Weighed, Weighed]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered(Encoded):
+class NumberedRows(Encoded):
     """Encoded rows that know their places (n,) in the data set."""
 
     at: Array
 
-    def __getitem__(self, rows: Any) -> Numbered:
-        return Numbered(self.features, super().__getitem__(rows).values, self.at[rows])
+    def __getitem__(self, rows: Any) -> NumberedRows:
+        return NumberedRows(self.features, super().__getitem__(rows).values, self.at[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +64,7 @@ class Without:
 
     def __call__(self, batch: Batch) -> Honest:
         s, V = self.point.statistics, self.point.weights
-        rows, labels = cast(Numbered, batch.X), batch.Y.onto(s.domain.classes)
+        rows, labels = cast(NumberedRows, batch.X), batch.Y.onto(s.domain.classes)
         Y = dense(labels)
         own = Y + GAMMA * (V[rows.at] - Y)
         scores = self.model.log_joint_without(rows, own, self.theta, s)
@@ -120,4 +119,4 @@ def numbered(data: Data) -> Memory:
             "data frame, and no checkpoint, or leave out_of_sample=False"
         )
     X = cast(Encoded, data.X)
-    return Memory(Numbered(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)
+    return Memory(NumberedRows(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)

@@ -1,6 +1,6 @@
 """Models: pure families of classifiers, each with its statistics and its closed form."""
 
-from suffice.models._base import (
+from suffice.models.base import (
     Ability,
     AnyModel,
     AnyStatistics,
@@ -13,34 +13,43 @@ from suffice.models._base import (
     Natural,
     Penalised,
     Removable,
+    Samplable,
     Share,
     Tabular,
 )
-from suffice.models._drawn import Drawn, DrawnDensity, Nomogram, Spoken, UndrawableError
-from suffice.models._explained import Additive, Explained, ExplainedDensity, Terms
-from suffice.models._queried import Queryable, summed
-from suffice.models._sampled import Samplable
-from suffice.models._statistics import Statistics, Sums
-from suffice.models.bernoulli import Bernoulli, Presences
-from suffice.models.binned import Binned
-from suffice.models.canonical import Canonical
-from suffice.models.categorical import Categorical, Counts
-from suffice.models.cells import BinFeatures, Binning
-from suffice.models.contests import Contests
-from suffice.models.diagonal import DiagonalGaussian, TiedDiagonalGaussian
-from suffice.models.full import FullGaussian, TiedFullGaussian
-from suffice.models.gaussian import ConstantColumnWarning
-from suffice.models.histogram import Histogram
-from suffice.models.moments import Moments
-from suffice.models.multinomial import Multinomial, Words
+from suffice.models.compose.contests import Contests
+from suffice.models.counts.bernoulli import Bernoulli, Presences
+from suffice.models.counts.multinomial import Multinomial, Words
+from suffice.models.counts.poisson import Poisson
+from suffice.models.counts.totals import Totals
+from suffice.models.gaussian.base import ConstantColumnWarning
+from suffice.models.gaussian.canonical import Canonical
+from suffice.models.gaussian.diagonal import DiagonalGaussian, TiedDiagonalGaussian
+from suffice.models.gaussian.full import FullGaussian, TiedFullGaussian
+from suffice.models.gaussian.moments import Moments
+from suffice.models.gaussian.patterns import Patterns
+from suffice.models.gaussian.regularised import RegularisedGaussian, ShrunkTiedGaussian
+from suffice.models.linear.softmax import Softmax
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
-from suffice.models.nested import Nested
-from suffice.models.patterns import Patterns
-from suffice.models.planes import TangentPlane
-from suffice.models.poisson import Poisson
-from suffice.models.regularised import RegularisedGaussian, ShrunkTiedGaussian
-from suffice.models.softmax import Softmax
-from suffice.models.totals import Totals
+from suffice.models.planes.planes import TangentPlane
+from suffice.models.queries import Queryable, summed
+from suffice.models.statistics import Statistics, Sums
+from suffice.models.tables.binned import Binned
+from suffice.models.tables.categorical import Categorical, Counts
+from suffice.models.tables.cells import BinFeatures, Binning
+from suffice.models.tables.histogram import Histogram
+from suffice.models.tables.nested import Nested
+from suffice.models.terms import (
+    Additive,
+    Drawn,
+    DrawnDensity,
+    Explained,
+    ExplainedDensity,
+    Nomogram,
+    Spoken,
+    Terms,
+    UndrawableError,
+)
 
 __all__ = [
     "Ability",

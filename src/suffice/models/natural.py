@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice._vector import Array, Vector
-from suffice.models.moments import Moments, ratio
+from suffice._core.vector import Array, Vector
+from suffice.models.gaussian.moments import Moments, ratio
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice._extras import optional
+from suffice._runtime.atomic_file import check_local
+from suffice._runtime.system import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +38,7 @@ def canvas(ax: Axes | None, width: float = 7.4, height: float = 4.4) -> tuple[Fi
 def finished(figure: Figure, path: str | Path | None) -> Figure:
     """The figure, written to a file if there is a path."""
     if path is not None:
+        check_local(path)
         figure.savefig(path, dpi=150)
     return figure
 

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.special import logit, ndtr
 from sklearn.base import clone
 
-from suffice._cached import cached_property
-from suffice._notice import PoorFitWarning
-from suffice._plane_classifier import NoTangentPlaneWarning, TangentDiscriminant
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._runtime.lazy import cached_property
+from suffice._runtime.messages import PoorFitWarning
 from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
 from suffice.plotting._views import Models, View, deviations, named
+from suffice.tangent import NoTangentPlaneWarning, TangentDiscriminant
 
 OPTIMAL, QUADRATIC = "Optimal Bayes", "Quadratic Bayes"
 PRIORS = np.linspace(0.02, 0.98, 49)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._plane_classifier import TangentDiscriminant
-from suffice._vector import Array
+from suffice._core.vector import Array
 from suffice.encoders import Numbers
-from suffice.models.contests import MULTI_CLASS, SCHEMES, Contest
-from suffice.models.pencil import Pencil, Plane
+from suffice.models.compose.contests import MULTI_CLASS, SCHEMES, Contest
+from suffice.models.planes.pencil import Pencil, Plane
 from suffice.plotting._canvas import literal
+from suffice.tangent import TangentDiscriminant
 
 NAMES = {
     "FisherDiscriminant": "Fisher",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-from suffice._vector import Array
-from suffice.models.pencil import Pencil, worst_error
-from suffice.models.rules import linear_bayes, minimum_error
+from suffice._core.vector import Array
+from suffice.models.planes.pencil import Pencil, worst_error
+from suffice.models.planes.rules import linear_bayes, minimum_error
 from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, style
 from suffice.plotting._views import Models, views
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit, ndtr
 from scipy.stats import norm
 
-from suffice._vector import Array
-from suffice.models.pencil import Pencil
+from suffice._core.vector import Array
+from suffice.models.planes.pencil import Pencil
 from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, literal, style
 from suffice.plotting._populations import quadratic_ratio
 from suffice.plotting._views import Models, View, views

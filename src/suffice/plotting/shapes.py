@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice._check import COUNT, POSITIVE, check_value
-from suffice._extras import optional
-from suffice._labels import show, show_all
-from suffice._vector import Array
+from suffice._core.labels import date, show, show_all
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, POSITIVE, check_value
+from suffice._runtime.system import optional
 from suffice.additive import AdditiveTables, Shape, Shapes
-from suffice.additive._names import date
 from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, canvas, finished, literal, style
 
 if TYPE_CHECKING:

@@ -1,16 +1,15 @@
 """Priors: what a model believes before it has seen a row, as pseudo-rows added to its statistics."""
 
-from suffice.priors._classes import log_class_prior
-from suffice.priors._dirichlet import Dirichlet
-from suffice.priors._evidence import TABLE_WEIGHTS, greatest, table_evidence, wishart_evidence
-from suffice.priors._gamma import GammaPrior
-from suffice.priors._gaussian import FLAT, GaussianPrior
-from suffice.priors._strength import Seen
-from suffice.priors._use import (
+from suffice.priors.dirichlet import Dirichlet
+from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence, wishart_evidence
+from suffice.priors.gamma import GammaPrior
+from suffice.priors.gaussian import FLAT, GaussianPrior, PriorSums
+from suffice.priors.settings import (
     check_classes,
     dirichlet_prior,
     gamma_prior,
     gaussian_prior,
+    log_class_prior,
     outweighed,
     plain_prior,
     table_prior,
@@ -22,7 +21,7 @@ __all__ = [
     "Dirichlet",
     "GammaPrior",
     "GaussianPrior",
-    "Seen",
+    "PriorSums",
     "check_classes",
     "dirichlet_prior",
     "gamma_prior",

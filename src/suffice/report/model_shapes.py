@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice._contributions import beyond_mean
-from suffice._reading import Choices, Intervals, Reading
-from suffice._vector import Array
-from suffice.additive._names import called as cell_names
+from suffice._core.formula import Choices, Intervals, Reading
+from suffice._core.vector import Array
+from suffice._estimator.explaining import beyond_mean
+from suffice.additive.shapes import called as cell_names
 from suffice.models import Nomogram
-from suffice.models._drawn import Cells, Form, Gap, Map, Term
-from suffice.models._overview import Overview
+from suffice.models.overview import Overview
+from suffice.models.terms import Cells, Form, Gap, Map, Term
 from suffice.report import page
-from suffice.report.controls import Control, called, named
+from suffice.report.nomogram import Control, called, named
 from suffice.report.page import Html
-from suffice.report.page._shapes import COLOURS, Axis, Line, curves, diverging_bars, heat_map, signed
+from suffice.report.page.shapes import COLOURS, ColumnAxis, Curve, curves, diverging_bars, heat_map, signed
 
 POINTS = 61  # of a smooth curve
 CLASSES = COLOURS  # whose curves are drawn
@@ -131,12 +131,14 @@ def _curve(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
         points = np.column_stack([at, values]) if smooth else steps
         name = drawing.classes[c]
         lines.append(
-            Line(
+            Curve(
                 name, 0 if len(drawing.classes) == 2 else drawing.colour(c), [tuple(point) for point in points.tolist()]
             )
         )
     note = "; ".join(filter(None, [f"in {control.unit}" if control.unit else "", _absent(drawing, terms)]))
-    return curves(control.name, note, lines, filled=len(drawing.classes) == 2, axis=Axis(control.dates, control.stops))
+    return curves(
+        control.name, note, lines, filled=len(drawing.classes) == 2, axis=ColumnAxis(control.dates, control.stops)
+    )
 
 
 def _bars(drawing: Drawing, control: Control, terms: Sequence[Term]) -> Html:
@@ -177,11 +179,12 @@ def _cells(reading: Reading, control: Control) -> tuple[list[str], Array]:
 
 
 def _groups(reading: Choices) -> tuple[list[str], Array]:
-    """Categories that share a cell, by their names; of many the first."""
-    names, entries = [], np.empty(reading.size, dtype=object)
-    for cell in range(reading.size):
+    """Categories that share a cell, by their names; of many the first. A cell without any is left out."""
+    cells = np.unique(reading.cell)
+    names, entries = [], np.empty(len(cells), dtype=object)
+    for at, cell in enumerate(cells):
         members = reading.values[reading.cell == cell]
         listed = ", ".join(named(value) for value in members[:2])
         names.append(listed + f" and {len(members) - 2} more" * (len(members) > 2))
-        entries[cell] = members[0] if len(members) else None
+        entries[at] = members[0]
     return names, entries

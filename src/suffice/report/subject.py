@@ -9,14 +9,16 @@ from typing import Any
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._cached import cached_property
-from suffice._contributions import Contributions, name_of
-from suffice._learned import Learned
-from suffice.encoders._base import frame_of
-from suffice.encoders.columns import TIMES, Column
+from suffice._core.kinds import TEMPORAL
+from suffice._estimator.classifier import Classifier
+from suffice._estimator.explaining import Contributions, name_of
+from suffice._runtime.lazy import cached_property
+from suffice.data.files.sheet import counted
+from suffice.encoders.base import frame_of
+from suffice.encoders.columns import Column
 from suffice.encoders.table import columns_of
 from suffice.models import Nomogram, UndrawableError
-from suffice.models._overview import Overview, overview
+from suffice.models.overview import Overview, overview
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
 FORM = 30  # columns of a form that a page evaluates
@@ -25,7 +27,7 @@ ENTRIES = 10_000_000  # of all that columns add to classes in these rows
 FEWEST = 20  # rows, however many columns there are
 
 
-class Rows:
+class SubjectRows:
     """Rows of any kind as a classifier takes them, and their columns, by what the page calls them."""
 
     def __init__(self, X: Any, keys: Sequence[Any], most: int) -> None:
@@ -49,20 +51,32 @@ class Subject:
 
     model: Any
     names: dict[Any, Any]  # what the page calls columns, where a pipeline knows better
-    known: Overview  # but for columns that take no part
-    nomogram: Nomogram | None
-    why: str  # there is no nomogram
-    rows: Rows | None
+    known: Overview  # except for columns that take no part
+    nomogram: Nomogram | None  # from which importances are taken
+    why: str  # the page has no sliders for it; "" if it has
+    rows: SubjectRows | None
     contributions: Contributions | None  # of the rows
     units: dict[Any, str]  # of columns that hold dates, durations or times: which of these
     notes: list[str]  # what a pipeline does first
+    silent: int  # columns given that take no part
+
+    @property
+    def sliders(self) -> Nomogram | None:
+        """The nomogram, if the page can hold and evaluate it."""
+        return None if self.why else self.nomogram
+
+    @property
+    def width(self) -> str:
+        """How many columns were learned from, in words, and how many were given where some take no part."""
+        given = int(self.model.n_features_in_)
+        return f"{given - self.silent:,} of {given:,} columns" if self.silent else counted(given, "column")
 
 
 def subject(given: Any, X: Any) -> Subject:
     """Of a fitted classifier or a pipeline that ends in one, and rows or None."""
     steps = getattr(given, "steps", None)
     model = given if steps is None else given[-1]
-    if not isinstance(model, Learned):
+    if not isinstance(model, Classifier):
         raise TypeError(
             "explain takes a fitted classifier of suffice learned from sums, or a pipeline that ends in one, got "
             f"{type(model).__name__}"
@@ -77,7 +91,7 @@ def subject(given: Any, X: Any) -> Subject:
         X = None if X is None else given[:-1].transform(X)
     names = dict(zip(own, keys, strict=True))
     most = max(FEWEST, min(ROWS, ENTRIES // (len(keys) * len(model.classes_))))
-    rows = None if X is None else Rows(X, keys, most)
+    rows = None if X is None else SubjectRows(X, keys, most)
     nomogram, why = _nomogram(model)
     found = None if rows is None else _contributions(model, rows.X)
     columns = getattr(model, "columns_", {})
@@ -90,8 +104,9 @@ def subject(given: Any, X: Any) -> Subject:
         why,
         rows,
         None if found is None else found.called(names | _pairs(nomogram, names)),
-        {names[name]: note.holds for name, note in columns.items() if note.holds in TIMES},
+        {names[name]: note.holds for name, note in columns.items() if note.holds in TEMPORAL},
         notes,
+        len(silent),
     )
 
 
@@ -119,7 +134,7 @@ def _made(steps: Any, own: list[Any]) -> list[Any]:
 
 
 def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
-    """The nomogram, or a sentence on why there is none."""
+    """The nomogram, if there is one, and a sentence on why a page has no sliders for it, or ""."""
     least = model.n_features_in_ * len(model.classes_)
     if least > NUMBERS:
         return None, (
@@ -132,12 +147,14 @@ def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
         found: Nomogram = model.nomogram()
     except UndrawableError as error:
         return None, f"There are no sliders here: {error}."
+    wide = any(not term.optional and len(term.columns) > FORM for term in found.terms)
     if found.size > NUMBERS:
-        return None, (
+        # tables are soon gone through, a covariance of that size is not
+        return None if wide else found, (
             f"There are no sliders here: the model holds {found.size:,} numbers, and a page at most {NUMBERS:,}."
         )
-    if any(not term.optional and len(term.columns) > FORM for term in found.terms):
-        return None, (
+    if wide:
+        return found, (
             f"There are no sliders here: whole covariances of {len(found.columns)} columns are more than a page "
             f"evaluates, which is {FORM}."
         )

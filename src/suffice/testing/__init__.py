@@ -3,9 +3,9 @@
 Each check raises AssertionError with a sentence that says which law is broken and how to see it again.
 """
 
-from suffice.testing.engines import Partitions, check_engine
+from suffice.testing.engines import PickledPartitions, check_engine
 from suffice.testing.learners import check_learner
 from suffice.testing.models import check_model
 from suffice.testing.traffic import Traffic, traffic
 
-__all__ = ["Partitions", "Traffic", "check_engine", "check_learner", "check_model", "traffic"]
+__all__ = ["PickledPartitions", "Traffic", "check_engine", "check_learner", "check_model", "traffic"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice._labels import OneHot
-from suffice._posterior import log_posterior
-from suffice._vector import Array
+from suffice._core.labels import OneHot
+from suffice._core.probability import log_posterior
+from suffice._core.vector import Array
 from suffice.models import Density, Explained, Penalised, Samplable
 
 ROWS = 10_000  # that are drawn
@@ -28,7 +28,7 @@ def answers_are_sums_of_terms(case: Any) -> None:
 
 
 def a_sample_leads_back(case: Any) -> None:
-    """Rows drawn from parameters and learned are told no better by what was learned than by those, but for chance.
+    """Rows drawn from parameters and learned are told no better by what was learned than by those, except for chance.
 
     Twice the gain of the greatest likelihood is chi-squared, with a degree of freedom for each parameter; a sampler
     that is off gains by every row. What a penalty or a prior holds back may lose.

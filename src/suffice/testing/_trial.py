@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from suffice._domain import Domain, Features
-from suffice._vector import Array
+from suffice._core.features import Domain, Features
+from suffice._core.vector import Array
 from suffice.encoders import Binary, Categories, Encoder, NonNegative
 from suffice.models import Statistics
 
@@ -61,7 +61,7 @@ def _parts(value: Any) -> list[Array]:
 
 
 @dataclass(frozen=True)
-class Trial:
+class LawTrial:
     """A law on trial; where it is broken, AssertionError says whose it is, which law, and how to see it again."""
 
     who: str

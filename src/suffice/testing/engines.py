@@ -11,26 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from suffice._labels import OneHot
-from suffice._vector import Array
+from suffice._core.labels import OneHot
+from suffice._core.vector import Array
 from suffice.data import Batch, Data, Memory
-from suffice.data._base import R
-from suffice.data._fingerprint import digest
+from suffice.data.base import R
+from suffice.data.fingerprint import digest
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.encoders import Categories, Encoder, Numbers
 from suffice.learners import ClosedForm, Observed, RiskCalibration
 from suffice.linear_model import LogisticRegression
 from suffice.models import Categorical, FullGaussian
 from suffice.naive_bayes import CategoricalNB, GaussianNB
-from suffice.testing._trial import Trial, copied, draw
+from suffice.testing._trial import LawTrial, copied, draw
 
 Parts = Sequence[tuple[Any, Any]]  # rows and labels, partition by partition; some may be empty
 
 
-class Partitions(Data):
+class PickledPartitions(Data):
     """Rows and labels in partitions; what is sent to one, and what comes back, is pickled, and `sent` has its size.
 
-    >>> Partitions([([[1.0]], [0]), ([[2.0], [3.0]], [0, 1])]).sum(len)
+    >>> PickledPartitions([([[1.0]], [0]), ([[2.0], [3.0]], [0, 1])]).sum(len)
     4
     """
 
@@ -91,16 +91,16 @@ def check_engine(
 
     Examples
     --------
-    >>> check_engine(Partitions, counts=[3])
+    >>> check_engine(PickledPartitions, counts=[3])
     """
     for seed in seeds:
         for count in counts:
             again = f"suffice.testing.check_engine(make_engine, counts=[{count}], seeds=[{seed}])"
-            trial = Trial("The engine", again)
+            trial = LawTrial("The engine", again)
             for encoder in (Numbers(), Categories()):
                 for parts in cuts(*draw(encoder, seed), count, seed):
                     X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-                    rows = Rows(trial, make_engine(parts), Memory(X, y), collect, encoder)
+                    rows = EngineRows(trial, make_engine(parts), Memory(X, y), collect, encoder)
                     for law in (
                         sums_are_those_of_memory,
                         answers_are_those_of_memory,
@@ -111,10 +111,10 @@ def check_engine(
 
 
 @dataclass(frozen=True)
-class Rows:
+class EngineRows:
     """The same rows in the engine and in memory."""
 
-    trial: Trial
+    trial: LawTrial
     engine: Data
     memory: Memory
     collect: Callable[[Any], Array]
@@ -142,11 +142,11 @@ class Twice:
         return np.asarray(X, dtype=object) + X if np.asarray(X).dtype.kind in "UO" else 2.0 * np.asarray(X)
 
 
-def _model(rows: Rows) -> Any:
+def _model(rows: EngineRows) -> Any:
     return Categorical() if rows.categories else FullGaussian()
 
 
-def sums_are_those_of_memory(rows: Rows) -> None:
+def sums_are_those_of_memory(rows: EngineRows) -> None:
     """`sum` is that of rows in memory, twice over, and leaves f as it is."""
     f = Observed(_model(rows))
     ours, theirs = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder)
@@ -164,7 +164,7 @@ def _count(batch: Batch) -> int:
     return len(batch.Y)
 
 
-def answers_are_those_of_memory(rows: Rows) -> None:
+def answers_are_those_of_memory(rows: EngineRows) -> None:
     """Estimators learn from it what they learn in memory, and answer for its rows in their order."""
     calibrated = GaussianNB(learner=RiskCalibration(0.1, max_iter=4, stop=None))
     logistic = LogisticRegression(learner=ClosedForm(), multi_class="ovr")
@@ -179,7 +179,7 @@ def answers_are_those_of_memory(rows: Rows) -> None:
         rows.trial.holds(np.array_equal(labels, theirs.predict(rows.memory)), law)
 
 
-def changes_compose(rows: Rows) -> None:
+def changes_compose(rows: EngineRows) -> None:
     """`map` after `map` is the change after the change; of features and of labels."""
     f = Observed(_model(rows))
     ours, theirs = (
@@ -192,7 +192,7 @@ def changes_compose(rows: Rows) -> None:
     )
 
 
-def parts_are_disjoint(rows: Rows) -> None:
+def parts_are_disjoint(rows: EngineRows) -> None:
     """The parts of `split` and of `pieces` have every row once; the same seed makes the same parts."""
     f = Observed(_model(rows))
     data, whole = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder).sum(f)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from suffice._cached import cached_property
-from suffice._domain import Encoded
-from suffice._labels import OneHot
-from suffice._posterior import log_posterior, posterior
-from suffice._vector import Array, inner
+from suffice._core.features import Encoded
+from suffice._core.labels import OneHot
+from suffice._core.probability import log_posterior, posterior
+from suffice._core.vector import Array, inner
+from suffice._runtime.lazy import cached_property
 from suffice.data import Memory
 from suffice.models import Additive, Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
 from suffice.testing._answers import LAWS as ANSWERS
-from suffice.testing._trial import Trial, copied, counted, draw
+from suffice.testing._trial import LawTrial, copied, counted, draw
 
 MANY = 1e9  # so many times the rows, and a prior's are as good as none
 ROWS = 12  # that are left out, one at a time
@@ -46,7 +46,7 @@ def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Ite
         raise ValueError("give both X and y, or neither")
     for seed in seeds:
         given = "" if X is None else ", X, y"
-        trial = Trial(type(model).__name__, f"suffice.testing.check_model(model{given}, seeds=[{seed}])")
+        trial = LawTrial(type(model).__name__, f"suffice.testing.check_model(model{given}, seeds=[{seed}])")
         rows, labels = draw(model.encoder, seed) if X is None else (X, np.asarray(y))
         case = Case(trial, model, rows, labels, seed)
         for ability, law in LAWS:
@@ -60,7 +60,7 @@ def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Ite
 class Case:
     """A model, and rows to try it on."""
 
-    trial: Trial
+    trial: LawTrial
     given: Model[Any, Any]
     rows: Any
     y: Array
@@ -218,7 +218,7 @@ def joint_is_density(case: Case) -> None:
     case.trial.same(log_posterior(density), case.log_p(case.theta), law, 1e-8)
 
 
-def integral_is_one(trial: Trial, model: Density[Any, Any], seed: int) -> None:
+def integral_is_one(trial: LawTrial, model: Density[Any, Any], seed: int) -> None:
     """p(x | y) of a single column, summed over its support or integrated over a wide grid, is one."""
     rows, y = draw(model.encoder, seed, d=1)
     model = replace(model, encoder=model.encoder.prepare(Memory(rows, y)))
@@ -244,7 +244,7 @@ def closed_form_is_the_most_likely(case: Case) -> None:
 
 
 def likelihood_is_that_of_the_rows(case: Case) -> None:
-    """log_likelihood is the sum of log p(x, y) over the rows but for a constant; a prior fades as rows grow."""
+    """log_likelihood is the sum of log p(x, y) over the rows except for a constant; a prior fades as rows grow."""
     if not isinstance(case.model, Density) or isinstance(
         case.model, Penalised
     ):  # a view of a density; what never fades

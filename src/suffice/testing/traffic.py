@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 from suffice.data import Batch, Data, Memory, source
-from suffice.data._base import After, R
+from suffice.data.base import After, R
 
 
 class Pass(NamedTuple):

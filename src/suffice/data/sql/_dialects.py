@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from suffice._labels import moment, show
-from suffice._vector import Array
+from suffice._core.labels import moment, show
+from suffice._core.vector import Array
 
 DAY = 86_400_000_000  # microseconds
 LEAST_EXP = -700.0  # below which exp is 0: PostgreSQL refuses a result that is too small
@@ -41,7 +41,7 @@ def call(name: str, *arguments: exp.Expression) -> exp.Expression:
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SQLDialect:
     """How one kind of database writes what others write otherwise."""
 
     name: str
@@ -128,13 +128,13 @@ def _totals_sqlite(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
 
 
 DIALECTS = {
-    "duckdb": Dialect(
+    "duckdb": SQLDialect(
         "duckdb", literal, _no_nan_duckdb, _days_duckdb, "GREATEST", _infinite(), _hashes_duckdb, lists=True
     ),
-    "sqlite": Dialect(
+    "sqlite": SQLDialect(
         "sqlite", literal, as_double, _days_sqlite, "MAX", exp.Literal.number("9e999"), _totals_sqlite, fence=-1
     ),
-    "postgres": Dialect(
+    "postgres": SQLDialect(
         "postgres",
         _exact,
         _no_nan_postgres,
@@ -150,7 +150,7 @@ DIALECTS = {
 }
 
 
-def dialect_of(name: Any) -> Dialect:
+def dialect_of(name: Any) -> SQLDialect:
     """The dialect of a name; ValueError for one that is not spoken."""
     found = DIALECTS.get(name) if isinstance(name, str) else None
     if found is None:
@@ -158,7 +158,7 @@ def dialect_of(name: Any) -> Dialect:
     return found
 
 
-def check_names(names: Sequence[str], dialect: Dialect) -> None:
+def check_names(names: Sequence[str], dialect: SQLDialect) -> None:
     """ValueError for columns that the database takes for the same one."""
     known: dict[bytes, str] = {}
     for one in () if dialect.cased else names:

@@ -1,22 +1,80 @@
-"""A data set in a database."""
+"""A data set in a database, and the query that answers for its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from sqlglot import exp as sq
 
-from suffice._arithmetic import Arithmetic
-from suffice._labels import listed
-from suffice._vector import Array
-from suffice.data._base import Data, R
-from suffice.data._layout import Layout, check_apart, names_of
-from suffice.data._queries import queried
+from suffice._core.features import Features
+from suffice._core.formula import Arithmetic
+from suffice._core.kinds import ColumnContent
+from suffice._core.labels import listed, show_all
+from suffice._core.vector import Array
+from suffice.data.base import Data, R
+from suffice.data.layout import Layout, check_apart, names_of
+from suffice.data.queries import queried
+from suffice.data.sql._dialects import check_names, dialect_of
 from suffice.data.sql._rows import SQLRows
-from suffice.data.sql._source import RELATION, Source
-from suffice.data.sql._writing import table_of
+from suffice.data.sql._source import RELATION, TableSource
+from suffice.data.sql._writing import QueryWriter, Said, table_of
+
+KEY = "key"
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A table, the columns that say which row is which, and what writes formulas of the others."""
+
+    table: str | tuple[str, ...]
+    keys: tuple[str, ...]
+    say: QueryWriter
+
+    @classmethod
+    def of(
+        cls,
+        table: str | tuple[str, ...],
+        dialect: str,
+        keys: str | Sequence[str],
+        features: Features,
+        columns: Sequence[str] | None,
+        holding: Mapping[Any, ColumnContent],
+    ) -> Scoring:
+        """From the arguments of `to_sql`, checked."""
+        keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        features = Features(features.width, features.names)  # in the order of the table, whatever blocks they are in
+        names = dict(zip(features.keys, _names(features, columns), strict=True))
+        spoken = dialect_of(dialect)
+        check_names(list(names.values()), spoken)
+        say = QueryWriter(spoken, {**names, **{(KEY, one): one for one in keys}}, holding)
+        return cls(table, keys, say)
+
+    def query(self, answers: Mapping[str, Said]) -> str:
+        """SELECT keys and answers FROM the table."""
+        every = [*self.keys, *answers]
+        twice = [one for one in self.keys if every.count(one) > 1]
+        if twice:
+            raise ValueError(f"the key {twice[0]!r} would stand twice among the answers: rename that column")
+        kept = {one: self.say.raw((KEY, one)) for one in self.keys}
+        select = self.say.query(table_of(self.table), {**kept, **answers})
+        return str(select.sql(self.say.dialect.name, pretty=True, copy=False))
+
+
+def _names(features: Features, columns: Sequence[str] | None) -> Sequence[str]:
+    """What the table calls the features (d,)."""
+    if columns is None:
+        if features.names is None:
+            raise ValueError(
+                "these columns were learned by number: give columns= with what the table calls them, in their order, "
+                "or fit on a data frame"
+            )
+        return [str(name) for name in features.names]
+    if isinstance(columns, str) or len(columns) != features.width or not all(isinstance(c, str) for c in columns):
+        raise ValueError(f"columns must be a list of {features.width} names, got {show_all(columns)}")
+    return columns
 
 
 class SQL(Data):
@@ -70,7 +128,7 @@ class SQL(Data):
         dialect: str | None = None,
         verbose: int = 0,
     ) -> None:
-        self.source = Source.of(connection, table, dialect, Layout.of(target, weight, columns, keys), verbose)
+        self.source = TableSource.of(connection, table, dialect, Layout.of(target, weight, columns, keys), verbose)
 
     @property
     def asked(self) -> list[str]:
@@ -107,7 +165,7 @@ class Query:
     An array of it has the answers without the keys; in which order rows come is the database's affair.
     """
 
-    def __init__(self, source: Source, f: Callable[[Any], Any]) -> None:
+    def __init__(self, source: TableSource, f: Callable[[Any], Any]) -> None:
         self._source = source
         self._answers = names_of(f)
         said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]] | None = getattr(
@@ -148,7 +206,7 @@ class Query:
         made = sq.Create(this=table_of(table), kind="TABLE", expression=self._select.copy())
         source = self._source
         source.execute(source.sql(made))
-        if source.table != RELATION:
+        if not source.relation:
             return SQL(source.connection, table, dialect=source.dialect.name, verbose=source.verbose)
         rows = source.connection.query(RELATION, source.sql(sq.select("*").from_(table_of(table))))
         return SQL(rows, verbose=source.verbose)

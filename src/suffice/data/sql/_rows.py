@@ -11,22 +11,21 @@ from typing import Any, Self, cast
 import numpy as np
 from sqlglot import exp as sq
 
-from suffice._arithmetic import Arithmetic
-from suffice._domain import Features
-from suffice._labels import positions, show_all
-from suffice._reading import Choices, Reading
-from suffice._vector import Array
-from suffice.data._layout import DataError
-from suffice.data._queries import Power, Queried
+from suffice._core.features import Features
+from suffice._core.formula import Arithmetic, Choices, Reading
+from suffice._core.kinds import NUMERIC, ColumnContent, ColumnScale
+from suffice._core.labels import positions, show_all
+from suffice._core.vector import Array
+from suffice.data.layout import DataError
+from suffice.data.queries import Power, Queried
 from suffice.data.sql import _sums
-from suffice.data.sql._schema import NUMERIC, TEXT
-from suffice.data.sql._source import Source
+from suffice.data.sql._source import TableSource
 from suffice.data.sql._sums import CLASS, WEIGHT
-from suffice.data.sql._writing import Said, Writer, column, name, repeated
+from suffice.data.sql._writing import QueryWriter, Said, column, name, repeated
 
-CONVERTED: dict[tuple[str, str], Callable[[Any], Any]] = {
-    ("sqlite", "boolean"): bool,
-    ("sqlite", "dates"): datetime.datetime.fromisoformat,
+CONVERTED: dict[tuple[str, ColumnContent], Callable[[Any], Any]] = {
+    ("sqlite", ColumnContent.BOOLEANS): bool,
+    ("sqlite", ColumnContent.DATES): datetime.datetime.fromisoformat,
 }
 Formulas = Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]
 
@@ -35,17 +34,17 @@ Formulas = Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]
 class SQLRows(Queried):
     """See `Queried`. What is asked of a resolved model's weights is asked of the same formulas as its answers."""
 
-    source: Source
+    source: TableSource
     classes: Array
     columns: tuple[str, ...]
     scale: Array | None = None  # (k,) what the weights of each class are multiplied by
     formulas: Formulas | None = None  # of other class weights than those of the labels
     blocks: Any = None  # the features of a mixed table
-    kept: Mapping[Any, str] | None = None  # what columns hold, once an encoder has been told
+    kept: Mapping[Any, ColumnContent] | None = None  # what columns hold, once an encoder has been told
     noted: dict[str, Array] = field(default_factory=dict)  # masses and totals, which come back with other sums
 
     @classmethod
-    def of(cls, source: Source) -> Self:
+    def of(cls, source: TableSource) -> Self:
         """All rows of a table, with the classes that its labels are."""
         return cls(source, source.once("classes", lambda: _sums.classes(source)), tuple(source.columns()))
 
@@ -57,12 +56,16 @@ class SQLRows(Queried):
 
     def holding(self) -> list[tuple[str, str]]:
         kinds = [self._kind(one) for one in self.columns]
-        some = _sums.known(self.source, [one for one, kind in zip(self.columns, kinds, strict=True) if kind == TEXT])
-        words = {kind: ("number" if kind in NUMERIC else "category", kind) for kind in kinds}
-        pairs = zip(self.columns, kinds, strict=True)
-        return [words[kind] if some.get(one, True) else ("nothing", "no values") for one, kind in pairs]
+        some = _sums.known(
+            self.source, [one for one, kind in zip(self.columns, kinds, strict=True) if kind is ColumnContent.TEXT]
+        )
+        found: list[tuple[str, str]] = []
+        for one, kind in zip(self.columns, kinds, strict=True):
+            scale = ColumnScale.NUMBER if kind in NUMERIC else ColumnScale.CATEGORY
+            found.append((scale, kind) if some.get(one, True) else (ColumnScale.NOTHING, ColumnContent.EMPTY))
+        return found
 
-    def _kind(self, one: str) -> str:
+    def _kind(self, one: str) -> ColumnContent:
         kind = self.source.kinds[one]
         if kind is None:
             raise DataError(f"{self.source.called}: column {one!r} holds no single values: leave it out with columns=")
@@ -99,14 +102,14 @@ class SQLRows(Queried):
 
     # The rows as a query: class, weight, entries
 
-    def writer(self) -> Writer:
+    def writer(self) -> QueryWriter:
         """What writes formulas of the columns, by name."""
         names: dict[Any, str] = {key: key for key in self.source.kinds}
         names.update(enumerate(self.columns))
         holding = ChainMap(dict(self.kept or {}), cast(Any, self.source.kinds))
-        return Writer(self.source.dialect, names, holding, self.source.casts)
+        return QueryWriter(self.source.dialect, names, holding, self.source.casts)
 
-    def relation(self, entries: Callable[[Writer], Mapping[str, Said]]) -> Any:
+    def relation(self, entries: Callable[[QueryWriter], Mapping[str, Said]]) -> Any:
         """SELECT class, weight and entries of every row that counts; of each class in turn if weights are others."""
         say = self.writer()
         y, weight = self._labels(say)
@@ -119,7 +122,7 @@ class SQLRows(Queried):
         same = {one.alias: [one.alias] * len(W) for one in rows.expressions[2 + len(W) :]}
         return repeated(rows, CLASS, range(len(W)), {WEIGHT: [f"W{c}" for c in range(len(W))], **same})
 
-    def _labels(self, say: Writer) -> tuple[Said, Said]:
+    def _labels(self, say: QueryWriter) -> tuple[Said, Said]:
         """The class of each row, -1 for none of these, and its weight."""
         layout = self.source.layout
         y = say.cell(Choices(self.classes, np.arange(len(self.classes))), layout.target)
@@ -177,7 +180,7 @@ class SQLRows(Queried):
         return list(values) if convert is None else [convert(value) for value in values]
 
     def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
-        text = [one for one in self.columns if self._kind(one) not in NUMERIC | {"boolean"}]
+        text = [one for one in self.columns if self._kind(one) not in NUMERIC | {ColumnContent.BOOLEANS}]
         if text:
             raise DataError(f"{self.source.called}: {who} takes numbers, but the columns {show_all(text)} are text")
         known = ("numbers", self.columns, missing, least)

@@ -13,12 +13,13 @@ from weakref import WeakKeyDictionary
 
 from sqlglot import exp as sq
 
-from suffice._cached import cached_property
-from suffice._extras import optional
-from suffice._hash import digest
-from suffice._progress import reading
-from suffice.data._layout import DataError, Layout
-from suffice.data.sql._dialects import Dialect, dialect_of
+from suffice._core.kinds import ColumnContent
+from suffice._runtime.hashing import digest
+from suffice._runtime.lazy import cached_property
+from suffice._runtime.progress import reading
+from suffice._runtime.system import optional
+from suffice.data.layout import DataError, Layout
+from suffice.data.sql._dialects import SQLDialect, dialect_of
 from suffice.data.sql._schema import CASTS, SQLiteKinds, duckdb_kind, postgres_kind
 from suffice.data.sql._writing import NoColumnError, table_of
 
@@ -40,7 +41,7 @@ LOCKS: WeakKeyDictionary[Any, AbstractContextManager[Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class TableSource:
     """A connection or a relation, the table that is asked, and what its columns are to learning.
 
     Parameters
@@ -55,9 +56,10 @@ class Source:
 
     connection: Any
     table: str | tuple[str, ...]
-    dialect: Dialect
+    dialect: SQLDialect
     layout: Layout
     verbose: int = 0
+    relation: bool = False  # whether the connection is a relation, which queries call RELATION
     asked: list[str] = field(default_factory=list)  # all queries so far
     _watching: list[Callable[[int], None]] = field(default_factory=list)  # who counts the queries
     _known: dict[Any, Any] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Source:
     @cached_property
     def _lock(self) -> AbstractContextManager[Any]:
         """Held while a query is asked and its rows are fetched: DuckDB answers one at a time on a connection."""
-        if self.table == RELATION:  # which does not tell its connection
+        if self.relation:  # which does not tell its connection
             return OF_RELATIONS
         if self.dialect.name != "duckdb":  # where every query has a cursor of its own
             return nullcontext()
@@ -73,7 +75,7 @@ class Source:
             return LOCKS.setdefault(self.connection, RLock())
 
     @classmethod
-    def of(cls, given: Any, table: Any, dialect: str | None, layout: Layout, verbose: int = 0) -> Source:
+    def of(cls, given: Any, table: Any, dialect: str | None, layout: Layout, verbose: int = 0) -> TableSource:
         """From what people hand over: a connection, a relation of DuckDB, or the path of a database."""
         if isinstance(given, str | Path):
             given = _opened(Path(given))
@@ -85,7 +87,7 @@ class Source:
         if relation == (table is not None):
             said = "a relation of DuckDB is a table already: leave table= out"
             raise TypeError(said if relation else f"a {type(given).__name__} is no table: {ASK}")
-        return cls(given, RELATION if relation else table, dialect_of(spoken), layout, verbose)
+        return cls(given, RELATION if relation else table, dialect_of(spoken), layout, verbose, relation)
 
     def once(self, what: Any, make: Callable[[], T]) -> T:
         """What does not change as long as the table does not, asked for once."""
@@ -103,7 +105,7 @@ class Source:
     def called(self) -> str:
         """How messages call the table."""
         name = self.table if isinstance(self.table, str) else ".".join(self.table)
-        return "the relation" if name == RELATION else f"table {name!r}"
+        return "the relation" if self.relation else f"table {name!r}"
 
     def sql(self, query: Any) -> str:
         """A query as text."""
@@ -156,7 +158,7 @@ class Source:
         return cursor
 
     def _cursor(self, text: str) -> Any:
-        if self.table == RELATION:
+        if self.relation:
             return self.connection.query(RELATION, text)
         if self.dialect.name == "duckdb":  # of which a cursor would not see what the connection alone knows
             return self.connection.query(text)  # has rows of its own, where execute takes those of whoever asked last
@@ -182,8 +184,8 @@ class Source:
             raise DataError(f"{self.called}: {str(error).strip()}") from error
 
     @cached_property
-    def kinds(self) -> Mapping[str, str | None]:
-        """What every column holds, in words, by name; None for what is no single value."""
+    def kinds(self) -> Mapping[str, ColumnContent | None]:
+        """What every column holds, by name; None for what is no single value."""
         if self.dialect.name == "postgres":
             return {one: postgres_kind(kind) for one, kind in self._described}
         if self.dialect.name == "duckdb":

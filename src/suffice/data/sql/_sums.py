@@ -10,15 +10,84 @@ from typing import Any
 import numpy as np
 from sqlglot import exp as sq
 
-from suffice._labels import OneHot, positions, show_all
-from suffice._reading import Reading
-from suffice._vector import Array
-from suffice.data._layout import DataError, no_labels, without_label, wrong_weights
-from suffice.data._queries import Power
-from suffice.data.sql import _grid
-from suffice.data.sql._schema import TIMES
-from suffice.data.sql._source import WIDE, Source, chunks
-from suffice.data.sql._writing import Said, Writer, case, column, integer, name, repeated, typed
+from suffice._core.formula import Reading
+from suffice._core.kinds import CLOCKED
+from suffice._core.labels import OneHot, positions, show_all
+from suffice._core.vector import Array
+from suffice.data.layout import DataError, no_labels, without_label, wrong_weights
+from suffice.data.queries import Power
+from suffice.data.sql import _sums as _grid
+from suffice.data.sql._dialects import call
+from suffice.data.sql._source import WIDE, TableSource, chunks
+from suffice.data.sql._writing import QueryWriter, Said, case, column, integer, name, repeated, sql_of, typed
+
+DIGITS = 52  # binary digits after the leading one
+LEAST = 2.0**-1022  # below it numbers have fewer digits, and stay as they are
+MOST = 2.0**1023  # the last power of two
+FETCHED = 16  # times as many cells as the grid may have come back at most, to be merged here
+
+
+def truncated(say: QueryWriter, x: Said, shift: int) -> Said:
+    """x with the last so many binary digits cut off: a number of the same cell, the same for all of its numbers."""
+    if not shift:
+        return x
+    number = say.dialect.number
+    (size,) = say.keep([Said(sq.Abs(this=sql_of(x)), x.step)])
+    some = sq.GTE(this=sql_of(size), expression=number(LEAST))
+    exponent = sq.Floor(this=sq.Div(this=sq.Ln(this=sql_of(size)), expression=number(float(np.log(2.0))), typed=True))
+    guess = call("POWER", number(2.0), exponent)  # a power of two, which rounding may have put one off
+    last = sq.GTE(this=sql_of(size), expression=number(MOST))
+    (power,) = say.keep([Said(case([(last, number(MOST)), (some, guess)], number(1.0)), size.step)])
+    half = sq.Paren(this=sq.Mul(this=sql_of(size), expression=number(0.5)))
+    below = sq.Mul(this=sql_of(power), expression=number(0.5))
+    above = sq.Mul(this=sql_of(power), expression=number(2.0))
+    right = case(
+        [
+            (sq.GT(this=sql_of(power), expression=sql_of(size)), below),
+            (sq.GTE(this=half, expression=sql_of(power)), above),
+        ],
+        sql_of(power),
+    )
+    (unit,) = say.keep([Said(right, power.step)])
+    digits = 2.0 ** (DIGITS - shift)
+    scaled = sq.Mul(
+        this=sq.Paren(this=sq.Div(this=sql_of(size), expression=sql_of(unit), typed=True)), expression=number(digits)
+    )
+    cut = sq.Div(this=sq.Floor(this=scaled), expression=number(digits), typed=True)
+    (found,) = say.keep([Said(sq.Mul(this=sq.Paren(this=cut), expression=sql_of(unit)), unit.step)])
+    negative = sq.LT(this=sql_of(x), expression=number(0.0))
+    tiny = sq.LT(this=sql_of(size), expression=number(LEAST))
+    return Said(case([(tiny, sql_of(x)), (negative, sq.Neg(this=sql_of(found)))], sql_of(found)), found.step)
+
+
+def shifts(rows: Any, most: int) -> list[int]:
+    """Of each column the least shift at which there are at most so many cells, or one at which a few times as many come
+    back: coarser cells are then made of these, exactly.
+    """
+    d = len(rows.columns)
+    low, high = np.zeros(d, dtype=int), np.full(d, DIGITS)
+    few = _distinct(rows, np.zeros(d, dtype=int), np.arange(d)) <= FETCHED * most
+    high[few] = 0
+    while (open_ := np.flatnonzero(low < high)).size:
+        middle = (low + high) // 2
+        count = _distinct(rows, middle, open_)
+        ok, found = count <= FETCHED * most, (count > most) & (count <= FETCHED * most)
+        high[open_[ok]] = middle[open_[ok]]
+        low[open_[found]] = middle[open_[found]]
+        low[open_[~ok]] = middle[open_[~ok]] + 1
+    return [int(one) for one in high]
+
+
+def _distinct(rows: Any, shift: Array, which: Array) -> Array:
+    """How many cells some columns have at a shift each."""
+
+    def entries(say: QueryWriter) -> dict[str, Said]:
+        return {f"x{j}": truncated(say, say.read(rows.columns[j]), int(shift[j])) for j in which}
+
+    counts = [sq.Count(this=sq.Distinct(expressions=[column(f"x{j}")])) for j in which]
+    (got,) = rows.source.run(sq.Select(expressions=counts).from_(rows.relation(entries).subquery("cells")))
+    return np.array(got, dtype=float)
+
 
 LOSSES = 4  # that formulas of other weights give: mass, log loss, soft error and error
 LARGEST = float(np.finfo(float).max)
@@ -56,7 +125,7 @@ def array_of(values: Sequence[Any]) -> Array:
 # Labels and weights
 
 
-def classes(source: Source) -> Array:
+def classes(source: TableSource) -> Array:
     """The classes (k,) that labels are; DataError where one is missing, or a weight is none."""
     layout = source.layout
     if layout.target is None:
@@ -66,7 +135,7 @@ def classes(source: Source) -> Array:
         typed(column(layout.target), source.casts.get(layout.target)),
         [source.kinds[one] for one in layout.beside],
     )
-    if kinds[0] in (TIMES, None):
+    if kinds[0] is None or kinds[0] in CLOCKED:
         raise DataError(f"{source.called}: column {layout.target!r} holds no labels: these are text, numbers or dates")
     select = sq.Select(expressions=[label.copy(), sq.Count(this=sq.Star())]).from_(source.from_table)
     if layout.weight is not None:
@@ -82,8 +151,8 @@ def classes(source: Source) -> Array:
     return OneHot.of(array_of([value for value, _ in rows])).classes
 
 
-def _check_weights(source: Source, weight: str) -> None:
-    say = Writer(source.dialect, {weight: weight}, {})
+def _check_weights(source: TableSource, weight: str) -> None:
+    say = QueryWriter(source.dialect, {weight: weight}, {})
     own = say.query(source.from_table, {"w": say.read(weight)}).subquery("weights")
     wrong = sq.Or(
         this=sq.Is(this=column("w"), expression=sq.Null()), expression=_outside(column("w"), 0.0, LARGEST, source)
@@ -93,13 +162,13 @@ def _check_weights(source: Source, weight: str) -> None:
         raise DataError(f"{source.called}: {wrong_weights(weight)}")
 
 
-def _outside(x: Any, low: float, high: float, source: Source) -> Any:
+def _outside(x: Any, low: float, high: float, source: TableSource) -> Any:
     number = source.dialect.number
     below, above = sq.LT(this=x, expression=number(low)), sq.GT(this=x.copy(), expression=number(high))
     return sq.Paren(this=sq.Or(this=below, expression=above))
 
 
-def known(source: Source, columns: Sequence[str]) -> dict[str, bool]:
+def known(source: TableSource, columns: Sequence[str]) -> dict[str, bool]:
     """Whether columns have any values."""
     found: dict[str, bool] = {}
     for some in chunks(columns, WIDE):
@@ -176,11 +245,11 @@ def noted(rows: Any) -> dict[str, Array]:
     return found
 
 
-def agreeing(rows: Any, said: Callable[[Writer], Said], classes: Array) -> tuple[float, float]:
+def agreeing(rows: Any, said: Callable[[QueryWriter], Said], classes: Array) -> tuple[float, float]:
     """The weight of all rows, and of those whose class is the one of these that a formula gives the number of."""
     at = positions(classes, rows.classes)
 
-    def entries(say: Writer) -> dict[str, Said]:
+    def entries(say: QueryWriter) -> dict[str, Said]:
         (taken,) = say.keep([said(say)])
         return {"taken": taken, "x": say.pick(taken, at)}
 
@@ -199,7 +268,7 @@ def agreeing(rows: Any, said: Callable[[Writer], Said], classes: Array) -> tuple
     return float(mass), float(hits)
 
 
-def numbers(rows: Any) -> Callable[[Writer], dict[str, Said]]:
+def numbers(rows: Any) -> Callable[[QueryWriter], dict[str, Said]]:
     """The entries of all columns as numbers."""
     return lambda say: {f"x{j}": say.read(one) for j, one in enumerate(rows.columns)}
 
@@ -225,7 +294,7 @@ def _gaps(rows: Any, origin: Array) -> Callable[[], Any]:
 
     def relation() -> Any:
         inner = rows.relation(numbers(rows)).subquery("entries")
-        say = Writer(rows.source.dialect, {}, {})
+        say = QueryWriter(rows.source.dialect, {}, {})
         each = [sq.Alias(this=column(one), alias=name(one)) for one in (CLASS, WEIGHT, *_losses(rows))]
         for j in range(origin.shape[1]):
             at = say.pick(Said(column(CLASS), 0), origin[:, j]).sql
@@ -281,7 +350,7 @@ def patterns(rows: Any, origin: Array, limit: int) -> dict[tuple[int, ...], Powe
     return out
 
 
-def _weights_of(rows: Any, entry: Callable[[Writer], Said]) -> tuple[list[Any], Array]:
+def _weights_of(rows: Any, entry: Callable[[QueryWriter], Said]) -> tuple[list[Any], Array]:
     """The values of a formula, one for each class that has it (v,), and their weights by class (k, v)."""
     relation = rows.relation(lambda say: {"x": entry(say)}).subquery("held")
     group = [column("x"), column(CLASS)]
@@ -309,14 +378,14 @@ def gridded(rows: Any, most: int) -> list[tuple[Array, int, Array]]:
     return found
 
 
-def _cell(one: str, shift: int, say: Writer) -> Said:
+def _cell(one: str, shift: int, say: QueryWriter) -> Said:
     return _grid.truncated(say, say.read(one), shift)
 
 
 def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
     """Of each column, the weights by class of its cells (k, r): one query for all of them."""
 
-    def entries(say: Writer) -> dict[str, Said]:
+    def entries(say: QueryWriter) -> dict[str, Said]:
         return {
             f"x{j}": say.cell(reading, one) for j, (reading, one) in enumerate(zip(readings, rows.columns, strict=True))
         }

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from sqlglot import exp as sq
 
-from suffice._arithmetic import Arithmetic
-from suffice._labels import show, show_all
-from suffice._reading import Intervals, Reading
-from suffice._vector import Array
-from suffice.data.sql._dialects import LEAST_EXP, Dialect, dated, in_days
+from suffice._core.formula import Arithmetic, Intervals, Reading
+from suffice._core.kinds import CLOCKED, ColumnContent
+from suffice._core.labels import show, show_all
+from suffice._core.vector import Array
+from suffice.data.sql._dialects import LEAST_EXP, SQLDialect, dated, in_days
 
 MOST = 100  # arguments that every database takes
 PART, PARTS = "suffice part", "suffice parts"  # no names that a table is likely to have
 FEW = 4  # values that are found as fast one by one as in a list
-WORDS = {"numbers", "whole numbers"}  # what columns hold of which NaN is missing too
 
 
 class NoColumnError(ValueError):
@@ -107,7 +106,7 @@ def _inside(x: sq.Expression) -> sq.Expression:
     return sq.Paren(this=own) if isinstance(own, sq.Binary) else own
 
 
-class Writer(Arithmetic[Said]):
+class QueryWriter(Arithmetic[Said]):
     """Writes formulas of the columns of a table as the steps of one query.
 
     Parameters
@@ -115,7 +114,7 @@ class Writer(Arithmetic[Said]):
     dialect : Dialect
     names : mapping of key: str
         What the table calls the columns that formulas speak of.
-    holding : mapping of key: str
+    holding : mapping of key: ColumnContent
         What these hold, in words; dates are read in days.
     casts : mapping of str: str, default={}
         The types that some columns, by name, are read as.
@@ -123,9 +122,9 @@ class Writer(Arithmetic[Said]):
 
     def __init__(
         self,
-        dialect: Dialect,
+        dialect: SQLDialect,
         names: Mapping[Any, str],
-        holding: Mapping[Any, str | None],
+        holding: Mapping[Any, ColumnContent | None],
         casts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.dialect, self.names, self.holding, self.casts = dialect, names, holding, casts
@@ -151,7 +150,7 @@ class Writer(Arithmetic[Said]):
         return column(self.names[key])
 
     def _value(self, key: Any) -> sq.Expression:
-        if self.holding.get(key) in ("durations", "times of day", "times"):
+        if self.holding.get(key) in CLOCKED:
             raise TypeError(
                 f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
                 "make it a number of days or hours first"
@@ -160,9 +159,9 @@ class Writer(Arithmetic[Said]):
 
     def _as_number(self, key: Any) -> sq.Expression:
         holds, own = self.holding.get(key), self._value(key)
-        if holds == "boolean":  # which PostgreSQL takes for a whole number only
+        if holds == ColumnContent.BOOLEANS:  # which PostgreSQL takes for a whole number only
             own = sq.Cast(this=own, to=sq.DataType.build("int"))
-        return (self.dialect.days if holds == "dates" else self.dialect.double)(own)
+        return (self.dialect.days if holds == ColumnContent.DATES else self.dialect.double)(own)
 
     def _once(self, what: Any, make: Any) -> Said:
         if what not in self._known:
@@ -210,8 +209,8 @@ class Writer(Arithmetic[Said]):
         return Said(halves(sql_of(cell), every, -1, self.dialect.number), cell.step)
 
     def gap(self, column: Any, there: float, gone: float) -> Said:
-        holds = self.holding.get(column)
-        x = self.read(column) if holds in WORDS else self.raw(column)
+        numbers = self.holding.get(column) in (ColumnContent.NUMBERS, ColumnContent.WHOLE_NUMBERS)
+        x = self.read(column) if numbers else self.raw(column)  # of numbers NaN is missing, too
         absent = sq.Is(this=sql_of(x), expression=sq.Null())
         return Said(case([(absent, self.dialect.number(gone))], self.dialect.number(there)), x.step)
 
@@ -339,7 +338,7 @@ def _number(called: str) -> int:
     return int(called[1:])
 
 
-def _interval(x: sq.Expression, bounds: Array, first: int, dialect: Dialect) -> sq.Expression:
+def _interval(x: sq.Expression, bounds: Array, first: int, dialect: SQLDialect) -> sq.Expression:
     """The number of the interval that x is in, found by halves: x < bound, or x <= the number before it."""
     if not len(bounds):
         return integer(first)

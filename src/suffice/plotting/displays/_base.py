@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._check import COUNT, POSITIVE, check_value
-from suffice._labels import show
-from suffice._vector import Array
+from suffice._core.labels import show
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, POSITIVE, check_value
 from suffice.plotting._canvas import CLASSES, INK, canvas, literal
 
 if TYPE_CHECKING:

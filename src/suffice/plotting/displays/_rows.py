@@ -10,18 +10,18 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from suffice._labels import missing, moment, show_all
-from suffice._vector import Array
+from suffice._core.labels import missing, moment, show_all
+from suffice._core.vector import Array
 
 FEW = 20  # values of a column that are each looked at
 DAY = np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DisplayRows:
     """Rows in memory: an array, or a data frame of pandas, polars or Arrow.
 
-    >>> Rows.of([[1.0, 5.0], [2.0, 6.0]]).made(np.array([[1, 1], [0, 1]]), {0: np.array([7.0, 8.0])})
+    >>> DisplayRows.of([[1.0, 5.0], [2.0, 6.0]]).made(np.array([[1, 1], [0, 1]]), {0: np.array([7.0, 8.0])})
     array([[7., 5.],
            [8., 6.]])
     """
@@ -29,7 +29,7 @@ class Rows:
     X: Any  # a narwhals DataFrame, or an array (n, d)
 
     @classmethod
-    def of(cls, X: Any) -> Rows:
+    def of(cls, X: Any) -> DisplayRows:
         """From what estimators take."""
         found = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(found, nw.DataFrame):
@@ -70,9 +70,9 @@ class Rows:
         """The values of a column (n,)."""
         return np.asarray(self.X[:, j].to_numpy() if self.framed else self.X[:, j])
 
-    def taking(self, rows: Sequence[int]) -> Rows:
+    def taking(self, rows: Sequence[int]) -> DisplayRows:
         """Some of the rows."""
-        return Rows(self.X[list(rows)])
+        return DisplayRows(self.X[list(rows)])
 
     def said(self, i: int) -> dict[Any, str]:
         """What a row has in each column, in words; a column without an entry is missing."""

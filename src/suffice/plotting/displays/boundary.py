@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from suffice._check import COUNT, check_value
-from suffice._extras import optional
-from suffice._labels import check_labels, positions
-from suffice._vector import Array
-from suffice.additive._names import date
+from suffice._core.labels import check_labels, date, positions
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, check_value
+from suffice._runtime.system import optional
 from suffice.plotting._canvas import INK, literal
 from suffice.plotting.displays._base import COLOURS, NARROW, WIDTH, Display, called, class_word, fitted, label, narrow
-from suffice.plotting.displays._rows import FEW, Rows, keys, places, typical, word
+from suffice.plotting.displays._rows import FEW, DisplayRows, keys, places, typical, word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +110,7 @@ class BoundaryDisplay(Display):
         ax : matplotlib axes, default=None
         **kwargs : as in `plot`
         """
-        who, model, rows = cls.__name__, fitted(estimator, cls.__name__), Rows.of(X)
+        who, model, rows = cls.__name__, fitted(estimator, cls.__name__), DisplayRows.of(X)
         if not hasattr(model, "predict") or not hasattr(model, "classes_"):
             raise ValueError(f"{who} takes a classifier, got a {type(model).__name__}")
         check_value(grid_resolution, f"{who}: grid_resolution", COUNT)
@@ -218,7 +217,7 @@ class BoundaryDisplay(Display):
                 axes.legend(fontsize="small", framealpha=0.8, edgecolor="none", loc="upper right")
 
 
-def _pair(model: Any, rows: Rows, columns: Sequence[Any] | None, who: str) -> tuple[int, int]:
+def _pair(model: Any, rows: DisplayRows, columns: Sequence[Any] | None, who: str) -> tuple[int, int]:
     names = rows.names
     if len(names) < 2:
         raise ValueError(f"{who} shows two columns, and there is {len(names)}")
@@ -232,7 +231,7 @@ def _pair(model: Any, rows: Rows, columns: Sequence[Any] | None, who: str) -> tu
     return i, j
 
 
-def _foremost(model: Any, rows: Rows) -> tuple[int, int]:
+def _foremost(model: Any, rows: DisplayRows) -> tuple[int, int]:
     """The two columns that count most, where the classifier can say."""
     names = rows.names
     try:
@@ -243,7 +242,7 @@ def _foremost(model: Any, rows: Rows) -> tuple[int, int]:
     return i, j
 
 
-def _axis(rows: Rows, j: int, points: int) -> Axis:
+def _axis(rows: DisplayRows, j: int, points: int) -> Axis:
     values, name = rows.column(j), rows.names[j]
     own = places(values)
     if own is None or np.isnan(own).all():
@@ -268,7 +267,7 @@ def _axis(rows: Rows, j: int, points: int) -> Axis:
     return Axis(name, given.astype(float), np.zeros(len(given), dtype=int), given, None, own)
 
 
-def _grid(rows: Rows, middle: Array, across: tuple[int, Axis], up: tuple[int, Axis]) -> Any:
+def _grid(rows: DisplayRows, middle: Array, across: tuple[int, Axis], up: tuple[int, Axis]) -> Any:
     """A row for each point of the picture, row by row from below."""
     (i, x), (j, y) = across, up
     g, h = len(x.at), len(y.at)

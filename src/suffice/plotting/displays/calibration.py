@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_consistent_length
 
-from suffice._check import COUNT, SHARE, check_value, one_of
-from suffice._labels import check_labels, positions, show, show_all
-from suffice._vector import Array
+from suffice._core.labels import check_labels, positions, show, show_all
+from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, SHARE, check_value, one_of
 from suffice.plotting._canvas import FAINT, INK, literal
 from suffice.plotting.displays._base import COLOURS, WIDTH, Display, called, class_word, fitted
 

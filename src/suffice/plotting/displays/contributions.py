@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from suffice._contributions import IMPOSSIBLE, Contributions
-from suffice._labels import show, show_all
-from suffice._posterior import posterior
-from suffice._vector import Array
+from suffice._core.labels import show, show_all
+from suffice._core.probability import posterior
+from suffice._core.vector import Array
+from suffice._estimator.explaining import IMPOSSIBLE, Contributions
 from suffice.plotting._canvas import CLASSES, FAINT, INK
 from suffice.plotting.displays._base import (
     NARROW,
@@ -30,7 +30,7 @@ from suffice.plotting.displays._base import (
     ranked,
     room,
 )
-from suffice.plotting.displays._rows import Rows
+from suffice.plotting.displays._rows import DisplayRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,7 @@ class ContributionsDisplay(Display):
                 f"{cls.__name__}: {type(model).__name__} does not say what each column adds: take a classifier that "
                 "has `contributions`, such as naive Bayes, discriminant analysis or AdditiveTables"
             )
-        table = Rows.of(rows)
+        table = DisplayRows.of(rows)
         if row is not None:
             if not isinstance(row, int | np.integer) or not -len(table) <= row < len(table):
                 raise ValueError(f"{cls.__name__}: row must be a whole number below {len(table)}, got {row!r}")
@@ -122,7 +122,7 @@ class ContributionsDisplay(Display):
         found: Contributions,
         y: Any = None,
         *,
-        given: Rows | None = None,
+        given: DisplayRows | None = None,
         name: str = "classifier",
         ax: Axes | None = None,
         **kwargs: Any,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice._check import check_value, one_of
-from suffice._extras import optional
-from suffice._vector import Array
+from suffice._core.vector import Array
+from suffice._runtime.messages import check_value, one_of
+from suffice._runtime.system import optional
 from suffice.plotting._canvas import FAINT, literal
 from suffice.plotting.displays._base import COLOURS, WIDTH, Display, called, fitted, last_step
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice._check import COUNT, check_value
-from suffice._contributions import IMPOSSIBLE
-from suffice._labels import show, show_all
-from suffice._vector import Array
+from suffice._core.labels import show, show_all
+from suffice._core.vector import Array
+from suffice._estimator.explaining import IMPOSSIBLE
+from suffice._runtime.messages import COUNT, check_value
 from suffice.additive import Shape, Shapes
-from suffice.additive._names import called as cells_called
-from suffice.additive._shapes import Place, odds
+from suffice.additive.shapes import ShapePlace, odds
+from suffice.additive.shapes import called as cells_called
 from suffice.plotting.displays._base import Display, fitted, last_step
-from suffice.plotting.displays._rows import Rows, absent, keys, places, typical, word
+from suffice.plotting.displays._rows import DisplayRows, absent, keys, places, typical, word
 from suffice.plotting.shapes import draw_shapes
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _asked(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
         )
     if X is None:
         raise ValueError(f"{who}: give X, rows whose values are looked at; only AdditiveTables know their shapes")
-    rows = Rows.of(X)
+    rows = DisplayRows.of(X)
     whole = model.contributions(rows.native)
     if isinstance(terms, int | np.integer):
         check_value(terms, f"{who}: terms", COUNT)
@@ -124,7 +124,7 @@ def _asked(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
     return Shapes(0.0, {name: found[name] for name in order}, model.classes_)
 
 
-def _shape(model: Any, rows: Rows, j: int, name: Any, who: str) -> Shape:
+def _shape(model: Any, rows: DisplayRows, j: int, name: Any, who: str) -> Shape:
     values = rows.column(j)
     if absent(values).all():
         raise ValueError(f"{who}: column {show(name)} has no entry in these rows, and so no shape")
@@ -142,7 +142,7 @@ def _shape(model: Any, rows: Rows, j: int, name: Any, who: str) -> Shape:
         words = cells_called(edges, {}, {}, dates) if len(edges) > 1 else words
     if edges is not None and len(edges) < 2:
         edges = None  # a single value is a bar
-    place = Place("", j, slice(0, len(picks)))
+    place = ShapePlace("", j, slice(0, len(picks)))
     return Shape((name,), (words,), (edges,), centred, -mean, seen, 1.0, place, (dates, False))
 
 
@@ -168,7 +168,7 @@ def _categories(values: Array) -> tuple[Array, Array]:
     return np.array([int(np.argmax(codes == v)) for v in range(len(listed))]), codes
 
 
-def _terms(model: Any, rows: Rows, j: int, name: Any, picks: Array, who: str) -> Array:
+def _terms(model: Any, rows: DisplayRows, j: int, name: Any, picks: Array, who: str) -> Array:
     """The term of a column by value and class (g, k), if it does not depend on the other columns; else ValueError."""
     n, d = len(rows), len(rows.names)
     middle = np.array([typical(rows.column(i)) for i in range(d)])

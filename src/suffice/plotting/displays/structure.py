@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import rel_entr
 
-from suffice._domain import CategoricalFeatures
-from suffice._labels import show, show_all
-from suffice._vector import Array
+from suffice._core.features import CategoricalFeatures
+from suffice._core.kinds import Block
+from suffice._core.labels import show, show_all
+from suffice._core.vector import Array
 from suffice.encoders.pairs import PairFeatures
-from suffice.encoders.table import ABSENT
-from suffice.encoders.trees import LeafFeatures
-from suffice.models.categorical import Tables
+from suffice.encoders.trees.partitions import LeafFeatures
+from suffice.models.tables.categorical import Tables
 from suffice.plotting._canvas import INK
 from suffice.plotting.displays._base import (
     NARROW,
@@ -201,7 +201,7 @@ def _tables(theta: Any) -> Iterator[tuple[Any, Array]]:
         for j, key in enumerate(features.keys):
             cells = slice(*features.starts[j : j + 2].tolist())
             if cells.stop - cells.start > 1:
-                yield f"{key} (missing)" if block == ABSENT else key, part.log_probability[cells]
+                yield f"{key} (missing)" if block == Block.MISSING else key, part.log_probability[cells]
 
 
 def _place(y: Any, classes: Array, who: str) -> int | None:

@@ -9,16 +9,51 @@ together with style, script and controls, and `write` puts the page on disk.
 (True, False)
 """
 
-from suffice.report.page._charts import PLAIN, SERIES, bar_chart, legend, line_chart, seconds, stacked_bar
-from suffice.report.page._document import Section, document, write
-from suffice.report.page._dots import Dot, Spot, dot_plot, roc_chart, scatter
-from suffice.report.page._figure import figure
-from suffice.report.page._html import Html, join, number, slug, tag, text
-from suffice.report.page._matrix import confusion
-from suffice.report.page._means import Point, mean_curve, pooled
-from suffice.report.page._reliability import reliability_diagram
-from suffice.report.page._table import MARKS, Heading, Value, data_table
-from suffice.report.page._text import Kind, block, bullets, chooser, code, fold, grid, heading, paragraph, verdict
+from suffice.report.page.charts import (
+    PLAIN,
+    SERIES,
+    Dot,
+    Point,
+    Spot,
+    bar_chart,
+    confusion,
+    dot_plot,
+    legend,
+    line_chart,
+    mean_curve,
+    pooled,
+    reliability_diagram,
+    roc_chart,
+    scatter,
+    seconds,
+    stacked_bar,
+)
+from suffice.report.page.html import (
+    MARKS,
+    Heading,
+    Html,
+    Kind,
+    Section,
+    Value,
+    block,
+    bullets,
+    chooser,
+    code,
+    data_table,
+    document,
+    figure,
+    fold,
+    grid,
+    heading,
+    join,
+    number,
+    paragraph,
+    slug,
+    tag,
+    text,
+    verdict,
+    write,
+)
 
 __all__ = [
     "MARKS",

@@ -1,0 +1,1 @@
+"""The algebra: vectors, labels, features, probabilities and formulas."""

@@ -1,0 +1,197 @@
+"""How an entry of a column finds its cell: by the interval that a number is in, or by what a category is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from suffice._core.labels import missing
+from suffice._core.vector import Array
+
+E = TypeVar("E")  # a number, or a missing one, for every row
+
+
+class Arithmetic(ABC, Generic[E]):
+    """Numbers by row, and what can be done with them. What is computed from a missing number is missing.
+
+    A formula that is written in it stands in one place: `Arrays` computes it for rows in memory, and the builder of
+    `suffice.data.sql` writes it as SQL. A column is what the implementation knows it by.
+    """
+
+    @abstractmethod
+    def number(self, value: float) -> E:
+        """The same number for every row."""
+
+    @abstractmethod
+    def read(self, column: Any) -> E:
+        """The entries of a column as numbers; missing where an entry is."""
+
+    @abstractmethod
+    def cell(self, reading: Reading, column: Any) -> E:
+        """The cell that each entry of a column is in; -1 for none."""
+
+    @abstractmethod
+    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> E:
+        """The cell u q + v of two columns in cells u and v, of which the second has q; -1 unless both have one."""
+
+    @abstractmethod
+    def pick(self, cell: E, values: Sequence[float] | Array) -> E:
+        """The value (r,) of each row's cell; 0 for the cell -1."""
+
+    @abstractmethod
+    def gap(self, column: Any, there: float, gone: float) -> E:
+        """One number where an entry is there, another where it is missing."""
+
+    @abstractmethod
+    def or_zero(self, value: E) -> E:
+        """0 where a number is missing."""
+
+    @abstractmethod
+    def plus(self, a: E, b: E) -> E:
+        """a + b."""
+
+    @abstractmethod
+    def times(self, a: E, b: E) -> E:
+        """a b."""
+
+    @abstractmethod
+    def over(self, a: E, b: E) -> E:
+        """a / b."""
+
+    @abstractmethod
+    def exp(self, a: E) -> E:
+        """exp(a), of a that is at most 0."""
+
+    @abstractmethod
+    def log(self, a: E) -> E:
+        """log(a), of a above 0."""
+
+    @abstractmethod
+    def greatest(self, each: Sequence[E]) -> E:
+        """The greatest of several numbers of a row."""
+
+    @abstractmethod
+    def choose(self, scores: Sequence[E], labels: Array) -> E:
+        """The label (k,) of the greatest score, of equal ones the first."""
+
+    @abstractmethod
+    def keep(self, each: Sequence[E]) -> list[E]:
+        """The same numbers, to be computed once however often they are used from here on."""
+
+    def add(self, *each: E) -> E:
+        """The sum of several numbers, added up in pairs so that no sum is deep."""
+        if len(each) <= 2:
+            return reduce(self.plus, each) if each else self.number(0.0)
+        half = len(each) // 2
+        return self.plus(self.add(*each[:half]), self.add(*each[half:]))
+
+    def minus(self, a: E, b: E) -> E:
+        """a - b."""
+        return self.plus(a, self.times(self.number(-1.0), b))
+
+
+class Arrays(Arithmetic[Any]):
+    """Numbers of rows in memory: arrays (n,), of which columns are the entries themselves.
+
+    >>> say = Arrays()
+    >>> say.or_zero(say.times(say.number(2.0), say.read([1.5, np.nan])))
+    array([3., 0.])
+    """
+
+    def number(self, value: float) -> Any:
+        return np.float64(value)
+
+    def read(self, column: Any) -> Array:
+        return np.asarray(column, dtype=float)
+
+    def cell(self, reading: Reading, column: Any) -> Array:
+        return reading.cells(column)
+
+    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> Array:
+        u, v = (side.cells(entries) for side, entries in zip(sides, columns, strict=True))
+        return np.where((u >= 0) & (v >= 0), u * sides[1].size + v, -1)
+
+    def pick(self, cell: Array, values: Sequence[float] | Array) -> Array:
+        return np.append(values, 0.0)[cell]
+
+    def gap(self, column: Any, there: float, gone: float) -> Array:
+        return np.where([missing(entry) for entry in column], gone, there)
+
+    def or_zero(self, value: Array) -> Array:
+        return np.where(np.isnan(value), 0.0, value)
+
+    def plus(self, a: Array, b: Array) -> Any:
+        return a + b
+
+    def times(self, a: Array, b: Array) -> Any:
+        return a * b
+
+    def over(self, a: Array, b: Array) -> Any:
+        return a / b
+
+    def exp(self, a: Array) -> Any:
+        return np.exp(a)
+
+    def log(self, a: Array) -> Any:
+        return np.log(a)
+
+    def greatest(self, each: Sequence[Array]) -> Any:
+        return reduce(np.maximum, each)
+
+    def choose(self, scores: Sequence[Array], labels: Array) -> Array:
+        return np.asarray(labels[np.argmax(np.stack(np.broadcast_arrays(*scores)), axis=0)])
+
+    def keep(self, each: Sequence[Array]) -> list[Array]:
+        return list(each)
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Numbers in cells with lower bounds (r,), the first -inf; NaN is in none.
+
+    >>> Intervals(np.array([-np.inf, 0.0, 2.5])).cells(np.array([-3.0, 0.0, 7.0, np.nan]))
+    array([ 0,  1,  2, -1])
+    """
+
+    bounds: Array
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return len(self.bounds)
+
+    def cells(self, values: Array) -> Array:
+        """The cell of each number (n,); -1 for none."""
+        values = np.asarray(values, dtype=float)
+        return np.where(np.isnan(values), -1, np.searchsorted(self.bounds, values, side="right") - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Categories: the values (v,) that there are, and the cell (v,) of each."""
+
+    values: Array
+    cell: Array
+    least: int = 0  # cells that there are, also without a value
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return max(self.least, int(self.cell.max(initial=-1)) + 1)
+
+    def cells(self, values: Array) -> Array:
+        """The cell of each value (n,); -1 for one that is not known."""
+        known = self.listed()
+        return np.array([known.get(value, -1) for value in values], dtype=int)
+
+    def listed(self) -> dict[Any, int]:
+        """The cell of each value."""
+        return dict(zip(self.values, self.cell.tolist(), strict=True))
+
+
+Reading: TypeAlias = Intervals | Choices

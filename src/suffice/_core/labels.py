@@ -1,0 +1,364 @@
+"""Labels: sorted lists of them, how two lists unite, labels in messages, as keys of settings, and as class weights."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from suffice._core.vector import Array
+from suffice._runtime.factorize import looked_up, sorted_codes, span, values_of
+from suffice._runtime.lazy import cached_property, compiled, in_any_order
+from suffice._runtime.messages import is_number
+
+LISTED = 10  # of a long list in a message
+DAY = 86_400_000_000  # microseconds
+DATE_UNITS = ("D", "m", "s", "us")  # to which dates are written
+FEW = 4  # classes
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words: values of one kind can be compared, others cannot."""
+    if isinstance(value, int | float | np.number | np.bool_):
+        return "numbers"
+    if isinstance(value, str):
+        return "strings"
+    return f"{type(value).__name__} values" if moment(value) is None else "dates"
+
+
+def missing(value: Any) -> bool:
+    """Whether a value says that there is none."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas
+
+
+def _family(values: Array) -> str:
+    if values.dtype.kind == "O":
+        return kind(values[0])
+    return {"U": "strings", "T": "strings", "M": "dates", "m": "durations"}.get(values.dtype.kind, "numbers")
+
+
+def unite(a: Array, b: Array, what: str = "labels") -> Array:
+    """The sorted union of two sorted arrays of labels.
+
+    >>> unite(np.array(["a", "c"]), np.array(["b"])).tolist()
+    ['a', 'b', 'c']
+    """
+    if a is b or not len(b) or (len(a) == len(b) and np.array_equal(a, b)):
+        return a
+    if not len(a):
+        return b
+    if _family(a) != _family(b):
+        raise ValueError(f"{what} are {_family(a)} here and {_family(b)} there; use one kind throughout")
+    return np.union1d(a, b)
+
+
+def check_family(part: Array, whole: Array, what: str) -> None:
+    """ValueError if labels, of which there are some, are of another kind than those that were learned."""
+    if len(part) and len(whole) and _family(part) != _family(whole):
+        raise ValueError(f"{what} are {_family(part)} here and {_family(whole)} in what was learned")
+
+
+def positions(part: Array, whole: Array, what: str = "labels") -> Array:
+    """Where each entry of `part` stands in the sorted array `whole`; -1 where it does not.
+
+    >>> positions(np.array([3, 5]), np.array([1, 3, 4])).tolist()
+    [1, -1]
+    """
+    if part is whole:
+        return np.arange(len(part))
+    if not len(part) or not len(whole):
+        return np.full(len(part), -1)
+    check_family(part, whole, what)
+    at = np.searchsorted(whole, part)
+    at[at == len(whole)] = 0
+    return np.where(whole[at] == part, at, -1)
+
+
+def show(label: Any) -> str:
+    """How messages show a label: a date as people write it, anything else as Python does.
+
+    >>> show(np.datetime64("2024-01-01", "ns")), show(np.str_("ill")), show(np.int64(3))
+    ('2024-01-01', "'ill'", '3')
+    """
+    day = moment(label)
+    if day is not None:
+        return _text(day)
+    if isinstance(label, np.timedelta64 | datetime.date):
+        return str(label)
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words with commas, of many only the first.
+
+    >>> listed(str(j) for j in range(300))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 290 more'
+    """
+    words = list(words)
+    more = f" and {len(words) - LISTED} more" * (len(words) > LISTED)
+    return ", ".join(words[:LISTED]) + more
+
+
+def show_all(labels: Iterable[Any]) -> str:
+    """How messages show several labels."""
+    return f"[{listed(map(show, labels))}]"
+
+
+def moment(label: Any) -> np.datetime64 | None:
+    """A date without a time zone, of whatever type, as NumPy's; None for anything else."""
+    if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
+        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # nanoseconds stay
+    return label if isinstance(label, np.datetime64) else None
+
+
+def _text(day: np.datetime64) -> str:
+    """The same for equal dates, whatever their units."""
+    return str(np.datetime_as_string(day, unit="auto"))
+
+
+def date(days: float, unit: str = "D") -> str:
+    """The date, days after 1970 began."""
+    day: Any = np.datetime64(0, "us") + np.timedelta64(round(days * DAY), "us")
+    return str(np.datetime_as_string(day, unit=cast(Any, unit)))
+
+
+def dates(days: Sequence[float]) -> list[str]:
+    """The same of several days, with the time of day where it takes that to tell them apart.
+
+    >>> dates([19786.0, 19787.0]), dates([19786.25, 19786.5])
+    (['2024-03-04', '2024-03-05'], ['2024-03-04T06:00', '2024-03-04T12:00'])
+    """
+    each = [[date(day, unit) for day in days] for unit in DATE_UNITS]
+    return next((written for written in each if len(set(written)) == len(days)), each[-1])
+
+
+def key(label: Any) -> Any:
+    """The same for equal labels, whatever their types: what a label is looked up by."""
+    day = moment(label)
+    if isinstance(label, np.timedelta64 | datetime.timedelta):
+        exact: Any = label.to_timedelta64() if hasattr(label, "to_timedelta64") else label  # nanoseconds stay
+        return "duration", int(np.timedelta64(exact, "ns").astype(np.int64))
+    return label if day is None else ("date", _text(day))
+
+
+def as_keys(classes: Array) -> list[Any]:
+    """Class labels as keys of a setting: Python's own, but dates and durations as they are.
+
+    >>> as_keys(np.array([0, 1])), as_keys(np.array(["2024-01-01"], dtype="datetime64[ns]"))
+    ([0, 1], [np.datetime64('2024-01-01T00:00:00.000000000')])
+    """
+    return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
+
+
+def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
+    """What a setting has for each class, None for nothing, and those of its keys that are no class.
+
+    >>> by_label({"a": 2, "c": 5}, np.array(["a", "b"]))
+    ([2, None], ['c'])
+    """
+    values = {key(label): value for label, value in given.items()}
+    keys = [key(label) for label in classes]
+    own = set(keys)
+    return [values.get(one) for one in keys], [label for label in given if key(label) not in own]
+
+
+def check_keys(called: str, given: Any, classes: Array) -> None:
+    """ValueError if a setting by label has a key that is no class."""
+    strange = by_label(given, classes)[1] if isinstance(given, Mapping) else []
+    if strange:
+        raise ValueError(
+            f"{called} has {show_all(strange)}, which no row is labelled: the classes are {show_all(classes)}. "
+            "Correct these keys or leave them out; partial_fit takes those of classes that are to come"
+        )
+
+
+def class_weights(given: Any, classes: Array, mass: Array) -> Array:
+    """What the setting `class_weight` says of each class (k,), of which there are rows of so much weight (k,)."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced":
+        present = mass > 0
+        return np.where(present, mass.sum() / (present.sum() * np.where(present, mass, 1.0)), 1.0)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of label: weight, got {given!r}")
+    bad = [f"{show(label)}: {weight!r}" for label, weight in given.items() if not is_number(weight) or weight <= 0]
+    if bad:
+        raise ValueError(f"class_weight must be positive numbers, got {{{', '.join(bad)}}}")
+    return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
+
+
+def check_labels(y: Any) -> Array:
+    """Labels as a flat array (n,); the one place where it is checked that they are labels."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # strings of any length, which scikit-learn does not know
+        y = y.astype(object)
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
+        y = column_or_1d(y, warn=True)
+    if not y.dtype.isnative:
+        y = y.astype(y.dtype.newbyteorder("="))
+    if y.dtype.kind in "biu" and len(y) and 2 * span(y)[1] <= len(y):
+        return np.asarray(y)
+    values = values_of(y)
+    alike = values is not None and 2 * len(values) <= len(y)
+    few = np.repeat(values, 2) if alike and values is not None else y  # what holds of these holds of all
+    holes = [i for i, value in enumerate(few.tolist()) if missing(value)] if y.dtype.kind == "O" else []
+    if holes:
+        holes = [i for i, value in enumerate(y.tolist()) if missing(value)]
+        raise ValueError(f"Input y contains NaN or None: {len(holes)} rows have no label, the first is row {holes[0]}")
+    if len(y) and (few is y or y.dtype.kind not in "biu"):
+        assert_all_finite(few, input_name="y")
+        check_classification_targets(few)
+    return np.asarray(y)
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot:
+    """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
+
+    Labels of few classes take a byte each, weights of 1 nothing: both are made plain where a batch of rows needs them.
+
+    >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
+    array([[0., 1.],
+           [1., 0.],
+           [0., 1.]])
+    """
+
+    classes: Array  # (k,) sorted
+    stored: Array  # (n,) codes in whole numbers of any type
+    given: Array | None = None  # (n,) weights; None for 1
+
+    @classmethod
+    def of(cls, y: Any, weight: Any = None) -> OneHot:
+        """Labels `y` (n,) and their weights, checked; rows of weight zero make no class."""
+        return cls.coded(check_labels(y), weight)
+
+    @classmethod
+    def coded(cls, y: Array, weight: Any = None) -> OneHot:
+        """The same of labels that were checked before."""
+        weight = None if weight is None else np.asarray(weight, dtype=float)
+        if weight is not None and weight.shape != y.shape:
+            raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
+        if weight is None or weight.all():
+            return cls(*sorted_codes(y), weight)
+        classes, codes = sorted_codes(y[weight != 0])
+        full = np.full(len(y), -1, codes.dtype)
+        full[weight != 0] = codes
+        return cls(classes, full, weight)
+
+    @cached_property
+    def codes(self) -> Array:
+        """The class of each row (n,) in -1..k-1; -1 is a row without a class."""
+        return self.stored.astype(np.intp, copy=False)
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of each row (n,)."""
+        return np.ones(len(self.stored)) if self.given is None else self.given
+
+    @property
+    def whole(self) -> bool:
+        """Whether no row has a weight of zero."""
+        return self.given is None or bool(self.given.all())
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def __getitem__(self, rows: Any) -> OneHot:
+        return OneHot(self.classes, self.stored[rows], None if self.given is None else self.given[rows])
+
+    def onto(self, classes: Array) -> OneHot:
+        """The same labels as columns of another list of classes; a label that is not in it becomes a row of zeros."""
+        if classes is self.classes:
+            return self
+        if np.array_equal(classes, self.classes):
+            return OneHot(classes, self.stored, self.given)
+        at = np.append(positions(self.classes, classes, "class labels"), -1)
+        return OneHot(classes, looked_up(at, self.stored), self.given)
+
+    def counted(self) -> OneHot:
+        """The same labels, of which every row counts once unless its weight is zero: so rows are told from weights."""
+        return self if self.given is None else replace(self, given=(self.given != 0).astype(float))
+
+    def some(self, most: int) -> Array:
+        """About so many rows of every class (m,), from the first to the last of each."""
+        return some_of_each(self.stored, len(self.classes), most)[0]
+
+    def mass(self) -> Array:
+        """The weight of each class (k,)."""
+        return np.asarray(_mass(self.codes, self.weight, len(self.classes)))
+
+    def matrix(self) -> sparse.csr_array:
+        """The sparse matrix (n, k)."""
+        known = self.codes >= 0
+        starts = np.concatenate([[0], np.cumsum(known)])
+        shape = (len(self), len(self.classes))
+        return sparse.csr_array((self.weight[known], self.codes[known], starts), shape=shape)
+
+
+def dense(W: OneHot | Array) -> Array:
+    """Class weights, of labels or any others, as an array (n, k)."""
+    return np.asarray(W.matrix().toarray()) if isinstance(W, OneHot) else W
+
+
+@dataclass(frozen=True)
+class Reweigh:
+    """Labels with the weights of their classes, as a value that can travel to where the rows are."""
+
+    classes: Array
+    weight: Array  # (k,)
+
+    def __call__(self, Y: OneHot) -> OneHot:
+        Y = Y.onto(self.classes)
+        return replace(Y, given=Y.weight * self.weight[Y.codes])
+
+
+@in_any_order
+def _mass(codes: Array, weight: Array, k: int) -> Array:
+    """sum_i weight_i over the rows of each class (k,); of few classes one after the other, several rows at a time."""
+    out = np.zeros(k)
+    if k <= FEW:
+        for c in range(k):
+            total = 0.0
+            for i in range(len(codes)):
+                total += weight[i] if codes[i] == c else 0.0
+            out[c] = total
+        return out
+    for i in range(len(codes)):
+        if codes[i] >= 0:
+            out[codes[i]] += weight[i]
+    return out
+
+
+@compiled
+def some_of_each(labels: Array, k: int, most: int) -> tuple[Array, Array]:
+    """Some rows of each class in even steps, one after the other, and where each class begins (k + 1,).
+
+    Of m rows, those at 0, s, 2 s, ... for a step s = max(1, m // most).
+    """
+    step, begin, wait = np.zeros(k, np.int64), np.zeros(k + 1, np.int64), np.zeros(k, np.int64)
+    for c in labels:
+        if c >= 0:
+            step[c] += 1
+    for c in range(k):
+        many = step[c]
+        step[c] = max(1, many // most)
+        begin[c + 1] = begin[c] + (many + step[c] - 1) // step[c]
+    rows, at = np.empty(begin[k], np.int64), begin.copy()
+    for i in range(len(labels)):
+        c = labels[i]
+        if c >= 0:
+            if wait[c] == 0:
+                rows[at[c]] = i
+                at[c] += 1
+                wait[c] = step[c]
+            wait[c] -= 1
+    return rows, begin

@@ -1,0 +1,1 @@
+"""Compiled loops, threads, progress, warnings, files: what knows no statistics."""

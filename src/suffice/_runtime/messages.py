@@ -1,0 +1,96 @@
+"""Settings that are refused, and warnings at the caller's line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn
+
+
+class SettingRule(NamedTuple):
+    """What a setting may be: a test, and the words for it."""
+
+    test: Callable[[Any], bool]
+    words: str
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number (True and False are none)."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of at least 1."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value > 0)
+
+
+NUMBER = SettingRule(is_number, "a finite number")
+POSITIVE = SettingRule(lambda v: is_number(v) and v > 0, "a positive number")
+NOT_NEGATIVE = SettingRule(lambda v: is_number(v) and v >= 0, "a finite number of at least 0")
+SHARE = SettingRule(lambda v: is_number(v) and 0 < v < 1, "a number between 0 and 1")
+FRACTION = SettingRule(lambda v: is_number(v) and 0 <= v <= 1, "a number from 0 to 1")
+COUNT = SettingRule(is_whole, "a whole number of at least 1")
+
+
+def one_of(*values: Any) -> SettingRule:
+    """A setting that has one of some values."""
+    return SettingRule(lambda v: any(_is(v, value) for value in values), f"one of {values}")
+
+
+def or_else(value: Any, rule: SettingRule) -> SettingRule:
+    """A setting that may have a special value besides."""
+    return SettingRule(lambda v: _is(v, value) or rule.test(v), f"{value!r} or {rule.words}")
+
+
+def _is(given: Any, value: Any) -> bool:
+    return given is value or (isinstance(given, str) and given == value)
+
+
+def check(owner: Any, **allowed: SettingRule) -> None:
+    """ValueError unless each named setting of its owner passes; the words say what is allowed."""
+    for name, rule in allowed.items():
+        check_value(getattr(owner, name), f"{type(owner).__name__}: {name}", rule)
+
+
+def check_value(value: Any, called: str, rule: SettingRule) -> None:
+    """ValueError unless a value passes."""
+    if not rule.test(value):
+        raise ValueError(f"{called} must be {rule.words}, got {value!r}")
+
+
+INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))  # lines that no user wrote
+
+
+class PoorFitWarning(UserWarning):
+    """A classifier does worse than always saying the most frequent class."""
+
+
+class StaleWarning(UserWarning):
+    """Something was learned from other rows than those that count now."""
+
+
+class Notice(NamedTuple):
+    """A warning that has not been emitted yet."""
+
+    message: str
+    category: type[Warning] = UserWarning
+
+
+def emit(notices: Iterable[Notice]) -> None:
+    """Warn of each, once, at the first line outside of this package on the way here."""
+    for notice in dict.fromkeys(notices):
+        warnings.warn(notice.message, notice.category, stacklevel=_level())
+
+
+def _level() -> int:
+    """How many calls up the first line is that is the user's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        level, frame = level + 1, frame.f_back
+    return level

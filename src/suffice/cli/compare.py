@@ -1,0 +1,172 @@
+"""The command `suffice compare`."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import typer
+
+from suffice.cli import console as options
+from suffice.cli.console import check_output
+from suffice.compare.race.contest import Findings, Race
+from suffice.compare.race.live import explained, show, watching
+from suffice.compare.race.methods import chosen
+from suffice.compare.race.own import OwnTable, read_table
+from suffice.compare.race.page import ComparisonSettings, compare_page
+from suffice.compare.race.trial import Bench
+from suffice.compare.race.verdict import Comparison
+from suffice.compare.race.workers import warm_up
+from suffice.data.files.sheet import Reading, TableError, counted
+from suffice.data.files.write import write_text
+from suffice.model_selection.measures import sample_rows
+from suffice.report.console import err, out, stop
+from suffice.report.page import write
+
+INTERRUPTED = 130
+EXAMPLES = (
+    "suffice compare table.csv --target label",
+    "suffice compare table.parquet --target label --report page.html --max-time 600",
+    'suffice compare iris --methods "LDA, NaiveBayes, gradient boosting"',
+    "suffice compare --methods help",
+)
+MEASURED = ("method", "fold", "rows", "error", "log_loss", "fit_seconds", "predict_seconds")  # of every fold
+MOST_JOBS = 4  # unless more are asked for: every process holds a copy of the training rows
+
+
+def compare(
+    table: Annotated[
+        str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, or breast_cancer, digits, iris or wine.")
+    ] = "",
+    target: options.Target = None,
+    methods: Annotated[
+        str | None, typer.Option("--methods", help="Names, by commas; 'help' says what there is, in a line each.")
+    ] = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 10,
+    max_time: Annotated[
+        float, typer.Option("--max-time", min=1, help="Seconds; what is not done by then is listed.")
+    ] = 120.0,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=20, help="So many rows instead of all, each class in its share.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of the folds and of methods that draw numbers.")
+    ] = 0,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; one for each core, up to 4.")] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
+    results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
+    many_classes: options.ManyClasses = False,
+    force: options.Force = False,
+    na: options.Na = None,
+    decimal: options.Decimal = None,
+    separator: options.Separator = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+) -> None:
+    """Compare classifiers on a table of your own: the same honest folds for all, tests, and a verdict.
+
+    Cheap methods come first. Ctrl-C ends it early: what was measured is shown and written.
+    """
+    began = time.monotonic()
+    if methods == "help":
+        out.print(explained())
+        return
+    if not table:
+        raise stop("which table? Say a CSV or Parquet file, or one of breast_cancer, digits, iris, wine")
+    check_output("--report", page, (table,), force)
+    check_output("--csv", results, (table,), force)
+    if page is not None and results is not None and page.resolve() == results.resolve():
+        raise stop(f"{page} cannot be both the --report and the --csv: choose another for one of them")
+    warm_up([Bench.__module__])  # while the table is read
+    try:
+        names = chosen(tuple(methods.split(",")) if methods else None)
+        how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
+        read = _sampled(read_table(table, target, how, many_classes), sample, seed)
+    except TableError as error:
+        raise stop(str(error)) from None
+    contest = Race(read, names, folds, seed, max(1.0, max_time - (time.monotonic() - began)))
+    _describe(contest)
+    with watching(out, err, max_time) as watch:
+        found = contest.run(jobs or cores(), watch, _winner if page is not None else None)
+    comparison = Comparison.of(found)
+    show(comparison, found, out)
+    if results is not None:
+        write(results, _folds_csv(found))
+    if page is not None:
+        write(page, compare_page(comparison, found, contest, ComparisonSettings(target, sample, _command())))
+        out.print(f"page: {page}", markup=False, highlight=False)
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if not comparison.usable:
+        raise typer.Exit(1)
+
+
+def cores() -> int:
+    """Processes by default."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(MOST_JOBS, there))
+
+
+def _winner(found: Findings) -> str | None:
+    comparison = Comparison.of(found)
+    return comparison.best.method if comparison.usable else None
+
+
+def _command() -> str:
+    return shlex.join(["suffice", *sys.argv[1:]])
+
+
+def _sampled(read: OwnTable, size: int | None, seed: int) -> OwnTable:
+    """So many rows, with the classes in their shares; a class that has but one of them is left out."""
+    labels = read.data.y
+    if size is None or size >= len(labels):
+        return read
+    kinds = len(np.unique(labels))
+    if size < 2 * kinds:
+        raise TableError(f"a --sample of {size} rows is too small for {kinds} classes: at least {2 * kinds} are needed")
+    rows = sample_rows(labels, size, seed)
+    names, counts = np.unique(labels[rows], return_counts=True)
+    rows = rows[np.isin(labels[rows], names[counts > 1])]
+    lost = kinds - int((counts > 1).sum())
+    notes = [f"a sample of {len(rows):,} of {len(labels):,} rows (seed {seed})"]
+    notes += [f"classes with fewer than two rows in the sample are left out: {lost}"] * bool(lost)
+    return replace(read, data=read.data.rows(rows), notes=(*read.notes, *notes))
+
+
+def _describe(contest: Race) -> None:
+    data, notes = contest.table.data, contest.table.notes
+    labels, size = np.unique(data.y, return_counts=True)
+    listed = ", ".join(f"{label}: {n:,}" for label, n in zip(labels[:8], size, strict=False))
+    more = f" and {len(labels) - 8} more" * (len(labels) > 8)
+    missing = float(np.isnan(data.X).mean())
+    holes = f", {missing:.1%} of the values missing" * bool(missing)
+    kinds = f"{(~data.categorical).sum()} of numbers, {data.categorical.sum()} of categories"
+    lines = [f"{data.name}: {len(data.y):,} rows, {counted(len(data.names), 'column')} ({kinds}{holes})"]
+    lines += [f"{len(labels)} classes: {listed}{more}", *notes]
+    folds = contest.most_folds()
+    if folds < contest.folds:
+        lines.append(f"{folds} folds instead of {contest.folds}: the smallest class has no more rows")
+    for line in lines:
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _folds_csv(found: Findings) -> str:
+    """A line for every method and fold that was measured."""
+    rows = []
+    for method in found.methods:
+        for fold in found.done(method):
+            got = found.results[method, fold]
+            times = (f"{got['seconds'][part]:.6f}" for part in ("fit", "predict"))
+            rows.append((method, fold, got["asked"], got["error"], got.get("log_loss"), *times))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(MEASURED)
+    file = io.BytesIO()
+    write_text(pa.table(dict(zip(MEASURED, columns, strict=True))), file)
+    return file.getvalue().decode()

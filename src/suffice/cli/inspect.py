@@ -1,0 +1,88 @@
+"""`suffice inspect`: what a model file holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.cli import console as options
+from suffice.cli.console import grid, noting, say, show
+from suffice.cli.store import Stored, load
+from suffice.data.files.sheet import counted
+from suffice.data.files.values import PLURAL
+from suffice.data.files.ways import WAYS
+
+CLASSES = 20  # that are listed
+
+EXAMPLES = ("suffice inspect m.suffice",)
+
+
+def inspect(model: options.ModelFile) -> None:
+    """Show what a model is: its kind, settings, classes, columns, and what was done with it."""
+    stored = load(model)
+    with noting():
+        lines = _lines(stored)
+        columns = getattr(stored.model, "columns_", {})
+    say(f"{model}: {model.stat().st_size / 1024:,.0f} KiB, written by suffice {stored.version}")
+    show(grid(("", ""), lines, left=2))
+    say("")
+    show(_classes(stored.model))
+    say("")
+    show(_columns(stored, columns))
+
+
+def _lines(stored: Stored) -> list[tuple[str, str]]:
+    """Name and value of what there is to know."""
+    model, about = stored.model, stored.about
+    first = (type(model).__doc__ or "").strip().split("\n")[0]
+    lines = [("model", f"{type(model).__name__}" + f" (--model {about.kind})" * (about.kind is not None))]
+    lines += [("", first), ("settings", _settings(model) or "as they are by default")]
+    lines.append(("target", "not known: it was saved in Python" if about.target is None else about.target))
+    lines.append(("rows", f"{model.class_count_.sum():,.0f}"))
+    done = about.history or ["saved in Python"]
+    lines += [("history" * (not i), did) for i, did in enumerate(done)]
+    stale = getattr(model, "stale_", None)
+    if stale is not None:
+        lines.append(("stale", "yes: `suffice recalibrate` calibrates it again" if stale else "no"))
+    can = [name for name in ("merge", "update", "forget") if hasattr(model, NEEDS[name])]
+    lines.append(("adds up", ", ".join(can) if can else "no: fit again"))
+    if about.ignored:
+        lines.append(("left out", ", ".join(about.ignored)))
+    if about.na:
+        lines.append(("missing", f"also {', '.join(about.na)}"))
+    if about.decimal:
+        lines.append(("decimal", about.decimal))
+    return lines
+
+
+NEEDS = {"merge": "merge", "update": "partial_fit", "forget": "forget"}
+
+
+def _settings(model: Any) -> str:
+    """Those that differ from the default; of an encoder, that there is one."""
+    default = type(model)().get_params(deep=False)
+    given = {name: value for name, value in model.get_params(deep=False).items() if value is not default.get(name)}
+    given = {name: value for name, value in given.items() if _differs(value, default.get(name))}
+    return ", ".join(f"{name}={'that of another fit' if name == 'encoder' else repr(v)}" for name, v in given.items())
+
+
+def _differs(value: Any, default: Any) -> bool:
+    try:
+        return bool(value != default)
+    except ValueError:  # arrays
+        return True
+
+
+def _classes(model: Any) -> Any:
+    mass = model.class_count_
+    rows = [(label, f"{n:,.0f}", f"{n / mass.sum():.1%}") for label, n in zip(model.classes_, mass, strict=True)]
+    more = [(f"and {len(rows) - CLASSES} more", "", "")] * (len(rows) > CLASSES)
+    return grid(("class", "rows", "share"), [*rows[:CLASSES], *more])
+
+
+def _columns(stored: Stored, became: Any) -> Any:
+    ways = {name: WAYS[way].words for name, way in stored.about.written.items()}
+    rows = [
+        (name, ways.get(name, PLURAL[kind]), became[name].note if name in became else "")
+        for name, kind in stored.about.columns.items()
+    ]
+    return grid((counted(len(rows), "column"), "read as", "what became of it"), rows, left=3)

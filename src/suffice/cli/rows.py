@@ -1,0 +1,118 @@
+"""Rows of a table for a model: its columns by name, and labels of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice._core.kinds import CATEGORICAL
+from suffice._core.vector import Array
+from suffice.cli.store import Stored
+from suffice.data.files.labels import labels_like
+from suffice.data.files.sheet import Reading, Sheet, TableError, counted, listed, nearest
+from suffice.data.files.table import read
+from suffice.data.files.target import check_target, labelled
+from suffice.data.files.values import BOOLEAN, TEXT, TYPES, kind_of
+
+
+class ModelRows(NamedTuple):
+    """Features in the order of a model, labels if they were asked for, the file, and what there is to say."""
+
+    X: pa.Table
+    y: Array | None
+    file: Sheet
+    notes: list[str]
+
+
+def rows_for(
+    stored: Stored,
+    path: str,
+    how: Reading,
+    target: str | None = None,
+    labels: bool = True,
+    keep: Collection[str] = (),
+    learn: bool = False,
+) -> ModelRows:
+    """The rows of a file as a model takes them.
+
+    Another order of columns does not matter; a column too many is left out with a note, one too few is an error, unless
+    the model has found that it says nothing, and the rows are only to be predicted.
+    """
+    about = stored.about
+    how, target = about.reading(how), target or about.target
+    as_text = {} if target is None or stored.model.classes_.dtype.kind in "biu" else {target: TEXT}
+    file = sheet = read(path, how, {**as_text, **about.columns}, target, keep)
+    if labels:
+        target = check_target(sheet, target)
+    silent = _silent(stored.model)
+    spared = set() if learn else silent
+    _check_columns(sheet, [name for name in about.columns if name not in spared])
+    sheet = _without_need(sheet, stored, spared)
+    sheet = labelled(sheet, target) if labels and target is not None else sheet
+    X = sheet.table.select(list(about.columns))
+    known = {*about.columns, *about.ignored, *keep, target}
+    more = [name for name in sheet.table.column_names if name not in known]
+    notes = list(sheet.notes)
+    if more:
+        notes.append(f"{path}: the model does not know {listed(map(repr, more))}, left out")
+    notes += unseen(stored.model, X.drop_columns(sorted(silent.intersection(X.column_names))))
+    y = labels_like(sheet.table[target], stored.model.classes_, path) if labels and target is not None else None
+    return ModelRows(X, y, file, notes)
+
+
+def _silent(model: Any) -> set[str]:
+    """The columns that a model leaves out by itself."""
+    return {name for name, one in getattr(model, "columns_", {}).items() if one.silent}
+
+
+def _without_need(sheet: Sheet, stored: Stored, silent: set[str]) -> Sheet:
+    """A table with the columns that need not be there, all values missing."""
+    table = sheet.table
+    for name in silent.difference(table.column_names):
+        table = table.append_column(name, pa.nulls(table.num_rows, TYPES[stored.about.columns[name]]))
+    return replace(sheet, table=table)
+
+
+def _check_columns(sheet: Sheet, names: list[str]) -> None:
+    """TableError if a column is missing that was learned from."""
+    known = sheet.table.column_names
+    lost = [name for name in names if name not in known]
+    if lost:
+        spare = [name for name in known if name not in names]
+        hint = nearest(lost[0], spare)
+        raise TableError(
+            f"{sheet.path} has no column {listed(map(repr, lost))}, which the model has learned from.{hint} "
+            f"The file has: {listed(known)}"
+        )
+
+
+def unseen(model: Any, X: pa.Table) -> list[str]:
+    """A sentence for every column with categories that were never learned."""
+    notes = []
+    for name, known in _categories(model).items():
+        column = X[name] if name in X.column_names else None
+        if column is None or kind_of(column) not in (TEXT, BOOLEAN):
+            continue
+        new = pc.invert(pc.is_in(column, pa.array(known.tolist(), column.type)))
+        new = column.filter(pc.and_(new, pc.is_valid(column)))
+        if len(new):
+            values = listed(map(repr, new.unique().to_pylist()), 3)
+            notes.append(
+                f"{counted(len(new), 'value')} of {name!r} never learned ({values}): the column says nothing there"
+            )
+    return notes
+
+
+def _categories(model: Any) -> dict[str, Array]:
+    """The categories that a model has learned, by column."""
+    features = getattr(getattr(model, "statistics_", None), "domain", None)
+    parts = getattr(getattr(features, "features", None), "parts", {})
+    found: dict[str, Array] = {}
+    for block, part in parts.items():
+        if block in CATEGORICAL:
+            found |= dict(zip(part.names.tolist(), part.categories, strict=True))
+    return found

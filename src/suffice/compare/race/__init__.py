@@ -1,0 +1,1 @@
+"""Classifiers compared on one table within a time."""

@@ -1,0 +1,192 @@
+"""A comparison on the terminal: a table that grows as results come, or lines where nobody watches, and the end."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from rich.console import Console
+from rich.live import Live
+from rich.table import Column
+from rich.table import Table as Grid
+
+from suffice.compare.race.contest import Findings, Watch
+from suffice.compare.race.methods import METHODS
+from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.data.files.sheet import counted
+from suffice.report.page import seconds
+
+SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
+MEANING = {
+    BELOW_CHANCE: "more rows wrong than by always taking the most frequent class",
+    BELOW_START: "more rows wrong than the method that it starts from",
+}
+
+
+@contextmanager
+def watching(out: Console, err: Console, limit: float) -> Iterator[Watch]:
+    """Something to tell of results: a live table on a terminal, else lines on standard error."""
+    began = time.monotonic()
+    if not out.is_terminal or out.is_dumb_terminal:
+        yield _Lines(err, began)
+        return
+    with Live(console=out, refresh_per_second=4, transient=True) as live:
+        yield lambda found, _: live.update(_so_far(found, time.monotonic() - began, limit, out.height))
+
+
+class _Lines:
+    """A line for the first thing that is known of a method, and one for its last fold."""
+
+    def __init__(self, console: Console, began: float) -> None:
+        self.console, self.began, self.said = console, began, set[tuple[str, str]]()
+
+    def __call__(self, found: Findings, method: str) -> None:
+        if found.doing:
+            self._print(found.doing)
+        for what, said in _news(found, method).items() if method else ():
+            if (method, what) not in self.said:
+                self.said.add((method, what))
+                self._print(f"{method}: {said}")
+
+    def _print(self, said: str) -> None:
+        passed = f"{time.monotonic() - self.began:6.1f} s"
+        self.console.print(f"{passed}  {said}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _news(found: Findings, method: str) -> dict[str, str]:
+    """What there is to say of a method, by the occasion."""
+    news, folds = {}, found.done(method)
+    if method in found.failures:
+        return {"failed": f"could not learn: {found.failures[method]}"}
+    if method in found.samples and not folds:
+        sample = found.samples[method]
+        news["sample"] = f"{sample['error']:.1%} of rows wrong after {sample['size']:,} rows"
+    if folds:
+        errors = [found.results[method, fold]["error"] for fold in folds]
+        done = f"{len(folds)} of {counted(found.folds, 'fold')}"
+        news["all" if len(folds) == found.folds else "first"] = f"{np.mean(errors):.1%} of rows wrong, {done}"
+    return news
+
+
+def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
+    """Methods by their errors so far, as many as there is room for."""
+    heads = ("rows wrong", "log loss", "fit", "measured")
+    grid = _grid("method so far", *heads)
+    known = []
+    for method in found.methods:
+        folds = found.done(method)
+        results = [found.results[method, fold] for fold in folds] or [
+            found.samples[name] for name in (method,) if name in found.samples
+        ]
+        if results:
+            where = f"{len(folds)}/{found.folds} folds" if folds else f"{results[0]['size']:,} rows"
+            loss = np.mean([result.get("log_loss", np.nan) for result in results])
+            fit = np.median([result["seconds"]["fit"] for result in results])
+            error = float(np.mean([result["error"] for result in results]))
+            cells = (f"{error:.2%}", "-" if np.isnan(loss) else f"{loss:.3f}", seconds(float(fit)), where)
+            known.append((error, method, cells, "" if folds else "dim"))
+    room = max(3, height - 4)
+    for _, method, cells, style in sorted(known)[:room]:
+        grid.add_row(method, *cells, style=style)
+    hidden = f", {len(known) - room} more below" if len(known) > room else ""
+    passed -= found.compiling
+    grid.caption = f"{passed:.0f} of {limit:g} s, {len(known)} of {len(found.methods)} methods{hidden}; Ctrl-C ends"
+    grid.caption = found.doing or grid.caption
+    return grid
+
+
+def show(comparison: Comparison, found: Findings, out: Console) -> None:
+    """The table, what was left out and why, warnings, and the verdict."""
+    p = comparison.against_best() if comparison.usable else {}
+    grid = _grid("method", *["given"] * comparison.mixed, "wrong", "\u00b1", "log loss", "calib.", "fit", "p", "folds")
+    for line in (*comparison.lines, *comparison.others):
+        grid.add_row(*_row(line, comparison, p), style=_style(line, comparison))
+    if grid.rows:
+        out.print(grid)
+        _say(out, "wrong: rows of the test folds. calib.: calibration error. p: against the best.")
+    if grid.rows and comparison.mixed:
+        methods = [line.method for line in (*comparison.lines, *comparison.others) if not line.is_chance]
+        given = dict.fromkeys(METHODS[method].given for method in methods)
+        _say(out, f"given: {'; '.join(f'{one.word}: {one.sentence}' for one in given)}.")
+    for mark, sign in SIGNS.items():
+        if any(mark in line.marks for line in comparison.lines):
+            _say(out, f"{sign} {MEANING[mark]}")
+    for sentence in (*left_out(found), *warnings_of(found), *found.notes):
+        _say(out, sentence)
+    if found.interrupted:
+        _say(out, "Interrupted: this is what was measured until then.")
+    for sentence in comparison.verdict():
+        _say(out, f"- {sentence}")
+
+
+def _say(out: Console, sentence: str) -> None:
+    out.print(sentence, markup=False, highlight=False, soft_wrap=not out.is_terminal)
+
+
+def _grid(first: str, *heads: str) -> Grid:
+    grid = Grid(first, *(Column(head, justify="right", no_wrap=True) for head in heads), box=None, padding=(0, 1, 0, 0))
+    grid.columns[0].no_wrap = True
+    grid.caption_justify = "left"
+    return grid
+
+
+def _row(line: Line, comparison: Comparison, p: dict[str, float]) -> tuple[str, ...]:
+    best = comparison.usable and line is comparison.best
+    against = "best" if best else "-" if line.method not in p else "<0.001" if p[line.method] < 0.001 else None
+    return (
+        " ".join([line.method, *(SIGNS[mark] for mark in line.marks)]),
+        *(["-" if line.is_chance else METHODS[line.method].given.word] * comparison.mixed),
+        f"{line.error:.2%}",
+        _number(line.spread, "{:.2%}"),
+        _number(line.log_loss, "{:.3f}"),
+        _number(line.calibration_error, "{:.3f}"),
+        seconds(line.fit),
+        against or f"{p[line.method]:.3f}",
+        f"{line.folds}",
+    )
+
+
+def _style(line: Line, comparison: Comparison) -> str:
+    if comparison.usable and line is comparison.best:
+        return "bold"
+    return "" if line.ours else "dim"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
+
+
+def left_out(found: Findings) -> list[str]:
+    """The methods that are not on all folds, or that failed, and why; those of one reason together."""
+    failed = [f"{method} could not learn: {why}" for method, why in found.failures.items()]
+    by_reason: dict[str, list[str]] = {}
+    for method, why in found.skipped.items():
+        if method not in found.failures:
+            begun = "" if found.done(method) else " left out"
+            by_reason.setdefault(f"{begun}: {why}{found.trial(method)}", []).append(method)
+    return failed + [f"{', '.join(methods)}{reason}" for reason, methods in by_reason.items()]
+
+
+def warnings_of(found: Findings) -> list[str]:
+    """What methods warned of: each warning once whatever its numbers, with the method and the folds."""
+    heard: dict[tuple[str, str], tuple[str, set[int]]] = {}
+    for (method, fold), result in found.results.items():
+        for said in result.get("warnings", ()):
+            first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", said)), (said, set()))
+            first[1].add(fold)
+    return [
+        f"{method} warned in {counted(len(folds), 'fold')}: {' '.join(said.split())}"
+        for (method, _), (said, folds) in heard.items()
+    ]
+
+
+def explained() -> Grid:
+    """All methods with a line on each."""
+    grid = Grid("method", "what it is", box=None, padding=(0, 2, 0, 0))
+    grid.columns[0].no_wrap = True
+    for method in METHODS.values():
+        grid.add_row(method.name, method.about, style="" if method.ours else "dim")
+    return grid

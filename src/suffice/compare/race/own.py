@@ -1,0 +1,66 @@
+"""A table of one's own, and what of it can be learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from sklearn import datasets as bundled
+
+from suffice._runtime.atomic_file import check_local
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, listed
+from suffice.data.files.target import as_doubles, in_days, read_classes, useful
+from suffice.model_selection.measures import Dataset
+
+EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """What was read of a table: the rows, a sentence for everything that had to be decided, and how it was read."""
+
+    data: Dataset
+    notes: tuple[str, ...]
+    how: Reading = field(default_factory=Reading)
+
+
+def read_table(path: str, target: str | None, how: Reading | None = None, many: bool = False) -> OwnTable:
+    """A file, or a data set that comes with scikit-learn, as features and labels; classes may be many."""
+    check_local(path, "read", TableError)
+    how = how or Reading()
+    if path in EMBEDDED and not Path(path).exists():
+        if target not in (None, "class"):
+            raise TableError(f"the classes of {path} are in its column 'class': leave --target out")
+        sheet, target = _embedded(path, how.drop)
+    elif not Path(path).exists():
+        raise TableError(f"there is no file {path}; the data sets that need none are {listed(EMBEDDED)}")
+    else:
+        sheet, target = read_classes(path, target, how, many)
+    sheet = useful(in_days(as_doubles(sheet, target), target), target)
+    notes = list(sheet.notes)
+    data = _of_some_size(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
+    return OwnTable(data, tuple(notes), how)
+
+
+def _embedded(name: str, drop: tuple[str, ...]) -> tuple[Sheet, str]:
+    got = getattr(bundled, f"load_{name}")()
+    columns = {str(feature): got.data[:, j] for j, feature in enumerate(got.feature_names)}
+    table = pa.table({**columns, "class": np.asarray(got.target_names)[got.target].astype(str)})
+    check_columns(table.column_names, drop)
+    if "class" in drop:
+        raise TableError("'class' is the column of the classes and cannot be dropped")
+    return Sheet(name, table.drop_columns(list(drop))), "class"
+
+
+def _of_some_size(data: Dataset, notes: list[str]) -> Dataset:
+    """Without classes that are too small to be in a training and a test part."""
+    labels, size = np.unique(data.y, return_counts=True)
+    small = labels[size < 2]
+    if len(small):
+        notes.append(f"the classes {listed(small.tolist())} have one row only, and are left out")
+        data = data.rows(~np.isin(data.y, small))
+    if len(labels) - len(small) < 2:
+        raise TableError("fewer than two classes have two rows or more: there is nothing to compare on")
+    return data

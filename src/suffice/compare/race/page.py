@@ -1,0 +1,449 @@
+"""The page of a comparison on a table of one's own."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import suffice
+from suffice.compare.race.contest import Findings, Race
+from suffice.compare.race.live import MEANING, SIGNS, left_out, warnings_of
+from suffice.compare.race.methods import CHANCE, METHODS, Method, is_chance
+from suffice.compare.race.own import EMBEDDED, OwnTable
+from suffice.compare.race.trial import GRID
+from suffice.compare.race.verdict import Comparison, Line
+from suffice.data.files.sheet import Reading, counted
+from suffice.model_selection.measures import Dataset
+from suffice.report import page
+from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
+
+
+def the_table(read: OwnTable) -> Html:
+    """Columns, kinds, what is missing, and the classes."""
+    data = read.data
+    missing = np.isnan(data.X).sum(axis=0)
+    rows: list[list[object]] = []
+    for j, name in enumerate(data.names):
+        values = np.unique(data.X[~np.isnan(data.X[:, j]), j])
+        span = "" if data.categorical[j] else f"{values[0]:.6g} to {values[-1]:.6g}"
+        kind = "categories" if data.categorical[j] else "numbers"
+        share = 100 * missing[j] / len(data.y)
+        rows.append([name, kind, Value(len(values), 0), span, Value(float(share), 1)])
+    heads: list[Heading | str] = [
+        "column",
+        Heading("holds", words=True),
+        "values",
+        Heading("range", words=True),
+        "missing, %",
+    ]
+    labels, size = np.unique(data.y, return_counts=True)
+    classes: list[list[object]] = [
+        [str(c), Value(int(n), 0), Value(100 * n / len(data.y), 1)] for c, n in zip(labels, size, strict=True)
+    ]
+    said = (
+        f"{len(data.y):,} rows; {counted(int((~data.categorical).sum()), 'column')} of numbers and "
+        f"{int(data.categorical.sum()):,} of categories; missing values: {int(missing.sum()):,}."
+    )
+    return page.join(
+        [
+            page.bullets([said, *read.notes]),
+            page.block("Classes", page.data_table(["class", "rows", "%"], classes, "Classes", filtered=False)),
+            page.block("Columns", page.data_table(heads, rows, "Columns", filtered=False)),
+        ]
+    )
+
+
+class ComparisonSettings(NamedTuple):
+    """How a comparison was asked for: the column of the classes, rows to sample, and the command."""
+
+    target: str | None = None
+    sample: int | None = None
+    command: str = ""
+
+
+def how_it_was_done(comparison: Comparison, found: Findings, contest: Race, asked: ComparisonSettings) -> Html:
+    """Folds, preparation, versions, the command, and the winner as a program."""
+    facts = [
+        f"{found.folds} folds, stratified and shuffled (seed {contest.seed}), the same for every method. What is "
+        "learned besides the classifier (medians for missing numbers, scales, bins, codes or columns of categories) "
+        "is learned from the training part of each fold.",
+        comparison.inputs(),
+        *found.notes,
+        f"It took {found.seconds:.0f} s{_compiled(found)}" + (", and was interrupted." if found.interrupted else "."),
+        f"{', '.join(versions())}; {platform.system()} {platform.machine()}.",
+    ]
+    if asked.command:
+        facts.append(page.join(["Command: ", page.tag("code", asked.command)]))
+    blocks = [page.bullets(facts)]
+    if comparison.usable:
+        best = METHODS[comparison.best.method]
+        note = f"Python that measures {best.name} again; the last line fits it on all rows."
+        blocks.append(page.block("The best as a program", page.code(program(best, found, contest, asked)), note=note))
+    return page.join(blocks)
+
+
+def _compiled(found: Findings) -> str:
+    return f", {found.compiling:.0f} s of these to compile, once" if found.compiling else ""
+
+
+def versions() -> list[str]:
+    """The packages that took part, with their versions."""
+    found = [f"Python {platform.python_version()}", f"suffice {suffice.__version__}"]
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class _Named(str):
+    """A name that stands in code as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def program(method: Method, found: Findings, contest: Race, asked: ComparisonSettings) -> str:
+    """Python code that cross-validates a method on the same folds and fits it on all rows."""
+    model, data = method.make(contest.seed), contest.table.data
+    parts, steps = [model], []
+    if method.prepare is not None:
+        prepared = method.prepare(_Named("numbers"), _Named("categories"))
+        parts.append(prepared)
+        model.set_params(**(method.told(data) if method.told is not None else {}))
+        steps += [f"{name} = {_names(data, kind)}" for name, kind in (("numbers", False), ("categories", True))]
+        steps.append(f"columns = {_code(prepared)}")
+    steps.append(
+        f"model = {_code(model)}" if method.prepare is None else f"model = make_pipeline(columns, {_code(model)})"
+    )
+    if method.draws_categories and data.categorical.any():
+        steps.append("# categories are text here and were numbers there: trees that draw them differ a little")
+    steps += [
+        f"folds = StratifiedKFold({found.folds}, shuffle=True, random_state={contest.seed})",
+        "print(1 - cross_val_score(model, X, y, cv=folds))",
+        "model.fit(X, y)",
+    ]
+    size = found.rows if found.rows < len(data.y) else asked.sample
+    imports, reading = _rows(contest, asked.target, size)
+    imports |= {f"from {_home(type(one))} import {type(one).__name__}" for part in parts for one in _all_parts(part)}
+    imports.add("from sklearn.model_selection import StratifiedKFold, cross_val_score")
+    if method.prepare is not None:
+        imports.add("from sklearn.pipeline import make_pipeline")
+    return "\n".join([*sorted(imports), "", *reading, *steps]) + "\n"
+
+
+def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str], list[str]]:
+    """Code that reads X and y."""
+    data = contest.table.data
+    if data.source in EMBEDDED:
+        imports = {f"from sklearn.datasets import load_{data.source}"}
+        steps = [f"table = load_{data.source}(as_frame=True)", "X, y = table.data, table.target_names[table.target]"]
+        steps.append(f"X = X[{list(data.names)!r}]")
+    else:
+        imports = {
+            "from suffice.data.files.sheet import Reading",
+            "from suffice.data.files.target import in_days, read_classes",
+        }
+        reading = f"read_classes({data.source!r}, {target!r}, {_reading(contest.table.how)}, many=True)"
+        steps = [f"sheet, target = {reading}", "table = in_days(sheet, target).table.to_pandas()"]
+        steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
+        numbers = [name for name, codes in zip(data.names, data.categorical, strict=True) if not codes]
+        steps.append(f"X = X.astype(dict.fromkeys({numbers!r}, float))  # truth values too")
+    if size is not None:
+        imports |= {"import numpy as np", "from sklearn.model_selection import train_test_split"}
+        steps.append(
+            f"rows, _ = train_test_split(np.arange(len(y)), train_size={size}, stratify=y, random_state={contest.seed})"
+        )
+        steps += ["rows = np.sort(rows)", "X, y = X.iloc[rows], y[rows]"]
+    return imports, steps
+
+
+def _reading(how: Reading) -> str:
+    """How the file was read, as code: what is not as usual."""
+    told = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
+    return f"Reading({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+
+
+def _names(data: Dataset, categories: bool) -> str:
+    return repr([name for name, kind in zip(data.names, data.categorical, strict=True) if kind == categories])
+
+
+def _code(model: Any) -> str:
+    return str(model.__repr__(N_CHAR_MAX=10**6))
+
+
+def _all_parts(model: Any) -> list[BaseEstimator]:
+    """An estimator and the estimators among its settings."""
+    inner = model.get_params(deep=True).values() if hasattr(model, "get_params") else ()
+    return [model, *(one for one in inner if isinstance(one, BaseEstimator))]
+
+
+def _home(kind: type) -> str:
+    """Where a class is imported from: the shortest public module that has it."""
+    parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+    for length in range(1, len(parts) + 1):
+        module = ".".join(parts[:length])
+        if getattr(import_module(module), kind.__name__, None) is kind:
+            return module
+    return kind.__module__
+
+
+SHOWN = 15  # columns whose importance is shown
+STEEP = 20.0  # ratio of losses from which on their axis is logarithmic
+
+
+def compare_page(comparison: Comparison, found: Findings, contest: Race, asked: ComparisonSettings) -> str:
+    """Verdict, differences, times, the winner, reliability, learning curves and facts, as one HTML file."""
+    said = comparison.verdict()
+    lead = page.join([page.verdict(said[0]), page.bullets(said[1:])])
+    colours = colours_of(comparison)
+    classes = [str(label) for label in np.unique(contest.table.data.y)]
+    sections = [
+        Section("How the methods differ", _differences(comparison, found, colours), "differences"),
+        Section("Errors and times", _times(comparison, colours), "times"),
+        Section(f"The best here, {_best(comparison)}", _winner(comparison, found, contest, classes, colours), "winner"),
+        Section("Are the probabilities right?", _reliability(comparison, colours), "reliability"),
+        Section("Learning", _curves(comparison, colours), "learning"),
+        Section("The table", the_table(contest.table), "table"),
+        Section("How it was done", how_it_was_done(comparison, found, contest, asked), "how"),
+    ]
+    shown = [section for section in sections if section.body]
+    return page.document(f"Classifiers on {contest.table.data.name}", shown, lead, "Filter methods", only_off=False)
+
+
+def colours_of(comparison: Comparison) -> dict[str, int]:
+    """One colour for each method on the whole page: first for the best three and those with curves, then by rank."""
+    lines = [line.method for line in (*comparison.lines, *comparison.others) if not line.is_chance]
+    curved = [method for method in lines if "curves" in comparison.results[method][0]]
+    order = list(dict.fromkeys([*_with_probabilities(comparison), *curved, *lines]))
+    return {method: at if at < SERIES else PLAIN for at, method in enumerate(order)} | {CHANCE: PLAIN}
+
+
+def _best(comparison: Comparison) -> str:
+    return comparison.best.method if comparison.lines else ""
+
+
+def _with_probabilities(comparison: Comparison, most: int = 3) -> list[str]:
+    """The best methods that give probabilities."""
+    return [line.method for line in comparison.lines if line.log_loss is not None and not line.is_chance][:most]
+
+
+def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, int]) -> Html:
+    missing = page.bullets([*left_out(found), *warnings_of(found)])
+    rest = page.block("Not on all folds, failed, or with a warning", missing) if missing else Html()
+    if not comparison.usable:
+        return rest
+    gaps, best, chance = comparison.intervals(), comparison.best, comparison.chance
+    dots = [
+        Dot(line.method, 100 * line.error, *_reach(gaps.get(line.method), best), colours[line.method], _note(line))
+        for line in comparison.lines
+    ]
+    rule = None if chance is None else 100 * chance.error
+    end = scale_end(comparison)
+    plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
+    note = (
+        f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
+        f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
+        "not tell the two apart. It has the level of the test that the verdict and the p-values below are of (McNemar, "
+        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow at the "
+        "right end: it goes on beyond the scale."
+    )
+    if rule is not None:
+        beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
+        note += f" The rule of chance, always the most frequent class, is wrong on {rule:.1f} %{beyond}."
+    blocks = [page.block("Rows wrong, best first", plot, note=note), _numbers(comparison), _tests(comparison)]
+    return page.join([*blocks, rest])
+
+
+def _reach(gap: tuple[float, float] | None, best: Line) -> tuple[float | None, float | None]:
+    return (None, None) if gap is None else (100 * (best.error + gap[0]), 100 * (best.error + gap[1]))
+
+
+def _note(line: Line) -> str:
+    return "; ".join([METHODS[line.method].about, *(MEANING[mark] for mark in line.marks)])
+
+
+def scale_end(comparison: Comparison) -> float:
+    """Where a scale of errors in percent ends: at three of four methods, or at the last that is not far off."""
+    errors = np.array([line.error for line in comparison.lines if not line.is_chance])
+    best, gaps = comparison.best.error, comparison.intervals()
+    highs = [best + high for method, (_, high) in gaps.items() if not is_chance(method)]
+    end = max(float(np.quantile(highs or errors, 0.75)), float(np.quantile(errors, 0.75)))
+    near = [error for error in errors.tolist() if error <= 1.5 * end]
+    if comparison.chance is not None and comparison.chance.error <= 2.5 * end:
+        near.append(comparison.chance.error)
+    end = max([end, *near])
+    return 100 * min(end, 1.0) or 1.0
+
+
+def _numbers(comparison: Comparison) -> Html:
+    p, two = comparison.against_best(), any(line.auc is not None for line in comparison.lines)
+    mixed = comparison.mixed
+    headings: list[Heading | str] = [
+        "method",
+        Heading("wrong, %", title="of all rows of the test folds"),
+        Heading("\u00b1", title="standard deviation over the folds, in points"),
+        Heading("p", title="against the best: McNemar's test on all rows, between methods with Holm's correction"),
+        Heading("log loss", title="how surprised the probabilities are by the truth"),
+        Heading("Brier", title="mean squared distance of the probabilities from the truth"),
+        Heading("calibration error", title="mean gap between confidence and accuracy, over ten bins of all rows"),
+        *([Heading("AUC", title="area below the ROC curve, mean over the folds")] if two else []),
+        Heading("fit, s", title="median over the folds"),
+        Heading("predict, s", title="median over the folds"),
+        Heading("folds"),
+        *([Heading("given", title="how categories and missing values come to it", words=True)] if mixed else []),
+    ]
+    rows: list[list[object]] = []
+    for line in (*comparison.lines, *comparison.others):
+        best = line is comparison.best
+        marks = [page.tag("sup", SIGNS[mark], title=MEANING[mark]) for mark in line.marks]
+        name = page.tag("strong" if best else "span", line.method, *marks, title=METHODS[line.method].about)
+        spread = None if line.spread is None else 100 * line.spread
+        scores = [Value(line.log_loss), Value(line.brier), Value(line.calibration_error)]
+        areas = [Value(line.auc)] if two else []
+        times = [Value(line.fit, 3), Value(line.predict, 3), Value(line.folds, 0)]
+        shares = [Value(100 * line.error, 2), Value(spread, 2), _p(p.get(line.method))]
+        given = ["" if line.is_chance else METHODS[line.method].given.words] if mixed else []
+        rows.append([name, *shares, *scores, *areas, *times, *given])
+    keys = [f"{sign} {MEANING[mark]}" for mark, sign in SIGNS.items() if any(mark in x.marks for x in comparison.lines)]
+    return page.block("All numbers", page.data_table(headings, rows, "Methods, best first"), page.bullets(keys))
+
+
+def _p(value: float | None) -> Value:
+    return Value(value, 3, least=0.001)
+
+
+def _tests(comparison: Comparison) -> Html:
+    by_rows, by_folds = comparison.against_best(), comparison.over_folds()
+    rows: list[list[object]] = [[m, _p(by_rows[m]), _p(by_folds.get(m))] for m in comparison.rivals()]
+    table = page.data_table(["method", "p, by rows", "p, by folds"], rows, "P-values of two tests against the best")
+    why = (
+        "The page judges by rows: McNemar's test counts the test rows that one method gets right and the other wrong. "
+        "It asks whether these classifiers differ on rows like these, and it holds for one fold as for ten, so also "
+        "where time ended a comparison early. The t-test over folds, corrected for the training rows that folds share "
+        "(Nadeau and Bengio), asks more: whether the methods would differ with other training rows too. Its p-values "
+        "are larger, above all with few folds. Both have Holm's correction for the number of methods."
+    )
+    return page.fold("Another test, and why it differs", page.paragraph(why), table)
+
+
+def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
+    if not comparison.usable:
+        return Html()
+    lines = [line for line in comparison.lines if not line.is_chance]
+    end = scale_end(comparison)
+    charts = [
+        page.block(
+            f"To {what}",
+            page.scatter(
+                [Spot(line.method, getattr(line, part), 100 * line.error, colours[line.method]) for line in lines],
+                f"Rows wrong against seconds to {what}",
+                f"seconds to {what} one fold (log)",
+                "rows wrong, %",
+                end,
+            ),
+        )
+        for what, part in (("learn", "fit"), ("predict", "predict"))
+    ]
+    note = (
+        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong, and if "
+        "there is room for its name. A triangle has more rows wrong than the axis goes."
+    )
+    return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
+
+
+def _winner(
+    comparison: Comparison, found: Findings, contest: Race, classes: list[str], colours: Mapping[str, int]
+) -> Html:
+    if not comparison.usable:
+        return Html()
+    best = comparison.best.method
+    counts = np.sum([result["confusion"] for result in comparison.results[best]], axis=0)
+    shown = page.confusion(counts.tolist(), classes, f"Confusions of {best}")
+    note = f"All {int(counts.sum()):,} test rows. Shares are of the rows of the true class."
+    blocks = [page.paragraph(f"{best}: {METHODS[best].about}.", quiet=True)]
+    blocks.append(page.block("What it takes for what", shown, note=note))
+    blocks.append(_roc(comparison, classes, colours))
+    blocks.append(_importances(found, contest, colours))
+    return page.join(blocks)
+
+
+def _roc(comparison: Comparison, classes: list[str], colours: Mapping[str, int]) -> Html:
+    best = comparison.best.method
+    curves = [result["roc"] for result in comparison.results[best] if "roc" in result]
+    if not curves:
+        return Html()
+    points = list(zip(GRID.tolist(), np.mean(curves, axis=0).tolist(), strict=True))
+    area = float(np.mean([result["auc"] for result in comparison.results[best] if "auc" in result]))
+    x, y = f"share of {classes[0]} taken wrongly", f"share of {classes[1]} found"
+    long = max(len(x), len(y)) > 36
+    chart = page.roc_chart(points, best, area, "false alarms" if long else x, "found" if long else y, colours[best])
+    note = (
+        f"How many rows of {classes[1]} are found for every share of rows of {classes[0]} that are wrongly taken for "
+        "it; the mean curve over the folds, and its area."
+    )
+    return page.block("ROC curve", chart, note=note)
+
+
+def _importances(found: Findings, contest: Race, colours: Mapping[str, int]) -> Html:
+    if found.importances is None:
+        return Html()
+    method, got = found.importances
+    names = contest.table.data.names
+    order = np.argsort(-got["mean"])[:SHOWN]
+    bars = {names[j]: 100.0 * float(got["mean"][j]) for j in order if got["mean"][j] > 0}
+    note = "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
+    note += f" On {got['rows']:,} rows that were not learned from."
+    if len(names) > len(bars):
+        rest = len(names) - len(bars)
+        note += f" {counted(rest, 'other column')} {'matters' if rest == 1 else 'matter'} less or not at all."
+    chart = page.bar_chart(bars, f"Importances of {method}", "points", colours[method])
+    return page.block("Columns that matter", chart, note=note)
+
+
+def _reliability(comparison: Comparison, colours: Mapping[str, int]) -> Html:
+    shown = [
+        page.reliability_diagram(comparison.reliability(name), name, colours[name], intervals=True)
+        for name in _with_probabilities(comparison)
+    ]
+    note = (
+        "The best three that give probabilities. Points on the diagonal: of the rows that a method is 80 % sure of, "
+        "80 % are right. A line is the 95 % interval of the accuracy (Wilson); rings are bins of fewer than 20 rows."
+    )
+    return page.block("Accuracy against confidence", page.grid(shown), note=note) if shown else Html()
+
+
+def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
+    runs = {method: [r["curves"] for r in results if "curves" in r] for method, results in comparison.results.items()}
+    series = {method: page.mean_curve(curves) for method, curves in runs.items() if curves}
+    if not series:
+        return Html()
+    values = [value for curve in series.values() for _, value in curve if value > 0]
+    steep = bool(values) and max(values) > STEEP * min(values)
+    title = "Training log loss by iteration"
+    order = [line.method for line in (*comparison.lines, *comparison.others) if line.method in series]
+    chart = page.line_chart(
+        {method: series[method] for method in order},
+        title,
+        "iteration",
+        "training log loss" + " (log)" * steep,
+        log_y=steep,
+        colours=colours,
+    )
+    note = (
+        "Means over the folds, of the steps that were kept. Iteration 1 is the start: the closed form, or all classes "
+        "alike for LR Newton. A name switches its curve on and off."
+    )
+    return page.block(title, chart, note=note)

@@ -1,0 +1,339 @@
+"""What a comparison on one table says: who is first, by how much, and whether its rows tell that from chance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.stats import binomtest
+
+from suffice._core.vector import Array
+from suffice.compare import corrected_resampled_t, holm_adjusted, mcnemar
+from suffice.compare.race.contest import Findings
+from suffice.compare.race.methods import CHANCE, METHODS, Given, is_chance
+from suffice.compare.two import FEW
+from suffice.data.files.sheet import counted
+from suffice.model_selection.measures import Result, calibration_error
+from suffice.report.page import Point, pooled
+
+MOST = 2 / 3  # of the methods have been measured on a fold that counts in the comparison
+BELOW_CHANCE, BELOW_START = "below chance", "below its start"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method's numbers over its folds: shares of all rows, the deviation of the error, and seconds."""
+
+    method: str
+    error: float
+    spread: float | None
+    log_loss: float | None
+    brier: float | None
+    calibration_error: float | None
+    auc: float | None
+    fit: float
+    predict: float
+    folds: int
+    marks: tuple[str, ...] = ()
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a method of suffice."""
+        return METHODS[self.method].ours
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether it is the rule of chance, which is no method."""
+        return is_chance(self.method)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Methods that were measured on the same folds of one table, and those that were measured on fewer."""
+
+    lines: tuple[Line, ...]  # on the same folds, best first
+    others: tuple[Line, ...]  # on fewer folds, and so not compared
+    results: dict[str, list[Result]]  # of either, by fold
+    wrong: dict[str, Array] = field(default_factory=dict)  # (rows,) of bool: what each compared method gets wrong
+    rows: int = 0  # of the folds compared
+    folds: tuple[int, ...] = ()
+    of_folds: int = 0  # that all rows are divided into
+    mixed: bool = False  # whether the table has categories or missing values
+    missing: tuple[str, ...] = ()  # methods that were not measured and might be better, with what is known of them
+
+    @classmethod
+    def of(cls, found: Findings) -> Comparison:
+        """From what a contest has measured."""
+        done = {method: set(found.done(method)) for method in found.methods if method not in found.failures}
+        done = {method: folds for method, folds in done.items() if folds}
+        if not done or found.fold_of is None:
+            return cls((), (), {}, missing=_missing(found, None))
+        counts = Counter(fold for folds in done.values() for fold in folds)
+        common = {fold for fold, n in counts.items() if n >= MOST * len(done)} or {counts.most_common(1)[0][0]}
+        folds = tuple(sorted(common))
+        results = {
+            method: [found.results[method, fold] for fold in (folds if mine >= common else sorted(mine))]
+            for method, mine in done.items()
+        }
+        lines = {method: _line(method, mine) for method, mine in results.items()}
+        compared = [line for method, line in lines.items() if done[method] >= common]
+        errors = {line.method: line.error for line in compared}
+        compared = [replace(line, marks=_marks(line, errors)) for line in compared]
+        compared.sort(key=lambda line: (line.error, line.is_chance))
+        others = sorted((line for line in lines.values() if line.method not in errors), key=lambda line: line.error)
+        asked = np.isin(found.fold_of, folds)
+        wrong = {method: _flags([r["wrong"] for r in results[method]], len(asked))[asked] for method in errors}
+        made = cls(tuple(compared), tuple(others), results, wrong, int(asked.sum()), folds, found.folds, found.mixed)
+        return replace(made, missing=_missing(found, made.best.method))
+
+    @property
+    def best(self) -> Line:
+        """The method of the least error; the rule of chance is none."""
+        return next((line for line in self.lines if not line.is_chance), self.lines[0])
+
+    @property
+    def chance(self) -> Line | None:
+        """The rule of chance."""
+        return next((line for line in self.lines if line.is_chance), None)
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is anything to compare."""
+        return len(self.lines) > 1
+
+    @property
+    def preliminary(self) -> bool:
+        """Whether a method that was not measured, or not on all folds, might win."""
+        return bool(self.missing or self._ahead())
+
+    def rivals(self) -> list[str]:
+        """All methods compared but the best."""
+        return [line.method for line in self.lines if line is not self.best]
+
+    def against_best(self) -> dict[str, float]:
+        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction.
+
+        The rule of chance is no rival: it is another question, with a test of its own.
+        """
+        return _adjusted(self._tests())
+
+    def intervals(self, alpha: float = 0.05) -> dict[str, tuple[float, float]]:
+        """How much larger each other method's error is than that of the best: without 0 where the p-value is below.
+
+        Each has the level that Holm's correction gives its test: alpha / m for the smallest of m p-values,
+        alpha / (m - 1) for the next, and so on up to the first that is not small enough, whose level all others share.
+        """
+        raw, adjusted = self._tests(), self.against_best()
+        order = sorted((other for other in raw if not is_chance(other)), key=lambda other: raw[other])
+        real = sum(adjusted[other] <= alpha for other in order)
+        levels = {other: alpha / max(1, len(order) - min(at, real)) for at, other in enumerate(order)}
+        levels[CHANCE] = alpha
+        return {other: self._gap(other, levels[other]) for other in raw}
+
+    def over_folds(self) -> dict[str, float]:
+        """The same by the t-test over folds, corrected for the training rows that they share, and by Holm."""
+        if len(self.folds) < 2:
+            return {}
+        errors = {method: np.array([r["error"] for r in self.results[method]]) for method in self.wrong}
+        mine, share = errors[self.best.method], 1 / self.of_folds
+        tests = {o: corrected_resampled_t(mine, errors[o], test_share=share).p_value for o in self.rivals()}
+        return _adjusted(tests)
+
+    def reliability(self, method: str) -> list[Point]:
+        """Confidence and accuracy of all rows of the folds, by bins; nothing for a method without probabilities."""
+        return pooled(result["reliability"] for result in self.results[method] if "reliability" in result)
+
+    def _tests(self) -> dict[str, float]:
+        mine = self.wrong[self.best.method]
+        return {other: mcnemar(mine, self.wrong[other]).p_value for other in self.rivals()}
+
+    def _gap(self, other: str, level: float) -> tuple[float, float]:
+        mine, theirs = self.wrong[self.best.method], self.wrong[other]
+        return difference_interval(int((theirs & ~mine).sum()), int((mine & ~theirs).sum()), self.rows, level)
+
+    def verdict(self, alpha: float = 0.05) -> list[str]:
+        """The findings, in plain sentences."""
+        if not self.usable:
+            nothing = "Fewer than two methods were measured on the same folds: there is nothing to compare."
+            return [nothing, *self._unmeasured()]
+        p, chance = self.against_best(), self.chance
+        if chance is not None and chance.error <= self.best.error:
+            none = "Preliminary: no method" if self.preliminary else "No method"
+            return [
+                f"{none} has fewer of these {self.rows:,} rows wrong than always taking the most frequent class: that "
+                f"is wrong on {percent(chance.error)}, the best of the methods tried, {self.best.method}, on "
+                f"{percent(self.best.error)}. Their probabilities may still tell rows apart.",
+                *self._unmeasured(),
+                *self._partial(),
+                self.inputs(),
+            ]
+        sentences = [self._leads(p, alpha), *self._unmeasured(), *self._partial()]
+        sentences += [*self._alike(p, alpha), *self._ours_and_theirs(p, alpha)]
+        if chance is not None:
+            real = "something has been learned" if p[CHANCE] <= alpha else "being better than that may be luck"
+            rule = f"Always taking the most frequent class is wrong on {percent(chance.error)}"
+            sentences.append(f"{rule}: {real} ({told(p[CHANCE])}).")
+        sentences.append(
+            "The best was chosen on the folds that it is judged by, which flatters it a little. Differences are "
+            "counted in rows that one method gets right and the other wrong (McNemar; between methods with Holm's "
+            "correction for their number): they are between these classifiers on rows like these."
+        )
+        return [*sentences, self.inputs()]
+
+    def inputs(self) -> str:
+        """That no method is tuned, and what each is given where they are given different things."""
+        said = "No method is tuned: each has the settings that it comes with."
+        by_input: dict[Given, list[str]] = {}
+        for line in (*self.lines, *self.others) if self.mixed else ():
+            if not line.is_chance:
+                by_input.setdefault(METHODS[line.method].given, []).append(line.method)
+        each = [f"{one.sentence} ({_listed(methods)})" for one, methods in by_input.items()]
+        return f"{said} Given were {'; '.join(each)}." if each else said
+
+    def _leads(self, p: Mapping[str, float], alpha: float) -> str:
+        """Who is first, alone or not."""
+        best, so_far = self.best, "Preliminary: " * self.preliminary
+        first = [line.method for line in self.lines if line.error == best.error and not line.is_chance]
+        if len(first) > 1:
+            names = f"{', '.join(first[:-1])} and {first[-1]}"
+            return f"{so_far}{names} share the lead with {percent(best.error)} of rows wrong."
+        second = next(line for line in self.lines if line is not best)
+        gap = 100 * (second.error - best.error)
+        return (
+            f"{so_far}{best.method} has the fewest rows wrong: {percent(best.error)}, "
+            f"{counted(f'{gap:.2g}', 'point')} less than {second.method}. {_apart(p[second.method], alpha)}"
+        )
+
+    def _alike(self, p: Mapping[str, float], alpha: float) -> list[str]:
+        others = [method for method in p if not is_chance(method)]
+        alike = [method for method in others if p[method] > alpha]
+        if not alike:
+            return []
+        which = f"{len(alike)} of {len(others)} other methods"
+        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({_listed(alike)})"
+        return [
+            f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: more "
+            "rows could tell them apart."
+        ]
+
+    def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
+        """The best of suffice beside the best of the others; one of the two is the best of all."""
+        ours, theirs = (
+            [line for line in self.lines if line.ours == wanted and not line.is_chance] for wanted in (True, False)
+        )
+        if not ours or not theirs:
+            return []
+        said = (
+            f"Best of suffice: {ours[0].method} with {percent(ours[0].error)} of rows wrong; best of the others: "
+            f"{theirs[0].method} with {percent(theirs[0].error)}."
+        )
+        if ours[0].error == theirs[0].error:
+            return [said]
+        other = theirs[0] if ours[0] is self.best else ours[0]
+        return [f"{said} {_apart(p[other.method], alpha)}"]
+
+    def _unmeasured(self) -> list[str]:
+        """The methods of which no fold was measured."""
+        if not self.missing:
+            return []
+        might = "It might win" if len(self.missing) == 1 else "Each of them might win"
+        return [f"Not measured: {', '.join(self.missing)}. {might}, given more time (--max-time)."]
+
+    def _ahead(self) -> list[Line]:
+        return [line for line in self.others if line.error < self.best.error]
+
+    def _partial(self) -> list[str]:
+        """Methods on fewer folds that are ahead there."""
+        return [
+            f"{line.method} has {line.folds} of {counted(len(self.folds), 'fold')}, with {percent(line.error)} of "
+            "these rows wrong: given more time (--max-time) it might win."
+            for line in self._ahead()
+        ]
+
+
+def _missing(found: Findings, best: str | None) -> tuple[str, ...]:
+    """Methods without a fold that might be better: after an interruption all, else those that no trial speaks against.
+
+    A trial speaks against a method that has no fewer rows wrong there than the best has in its own.
+    """
+    sample = found.samples.get(best or "")
+    level = 1.0 if sample is None or found.interrupted else sample["error"]
+    out = [m for m in found.methods if not is_chance(m) and m not in found.failures and not found.done(m)]
+    out = [m for m in out if m not in found.samples or found.samples[m]["error"] < level or found.interrupted]
+    return tuple(f"{method}{found.trial(method)}" for method in out)
+
+
+def difference_interval(theirs: int, mine: int, rows: int, level: float) -> tuple[float, float]:
+    """The interval of a difference of errors that belongs to McNemar's test: without 0 where p is below the level.
+
+        (2 p - 1) (theirs + mine) / rows,     p from low to high
+
+    `theirs` rows are wrong with the other method alone, `mine` with the best alone; low and high are the interval of
+    the share theirs / (theirs + mine), exact as the test is for few of them, else Wilson's with the same correction.
+
+    >>> [round(end, 3) for end in difference_interval(65, 22, 1000, 0.05)]
+    [0.024, 0.058]
+    """
+    both = theirs + mine
+    if not both:
+        return 0.0, 0.0
+    share = binomtest(theirs, both).proportion_ci(1 - level, method="exact" if both < FEW else "wilsoncc")
+    return float(2 * share.low - 1) * both / rows, float(2 * share.high - 1) * both / rows
+
+
+def _adjusted(raw: Mapping[str, float]) -> dict[str, float]:
+    """P-values with Holm's correction for the number of rivals, among which the rule of chance is not."""
+    rivals = {method: p for method, p in raw.items() if not is_chance(method)}
+    held = zip(rivals, holm_adjusted(list(rivals.values())).tolist(), strict=True) if rivals else ()
+    return {**raw, **dict(held)}
+
+
+def _line(method: str, results: list[Result]) -> Line:
+    asked = np.array([result["asked"] for result in results])
+    errors = np.array([result["error"] for result in results])
+    fit, predict = (float(np.median([r["seconds"][part] for r in results])) for part in ("fit", "predict"))
+    gap = calibration_error(pooled(r["reliability"] for r in results)) if "reliability" in results[0] else None
+    loss, brier, auc = (_mean(results, name, asked) for name in ("log_loss", "brier", "auc"))
+    spread = float(errors.std(ddof=1)) if len(results) > 1 else None
+    wrong = sum(len(result["wrong"]) for result in results)
+    return Line(method, wrong / int(asked.sum()), spread, loss, brier, gap, auc, fit, predict, len(results))
+
+
+def _mean(results: list[Result], name: str, asked: Array) -> float | None:
+    """Over all rows; None unless every fold has it."""
+    values = [result.get(name) for result in results]
+    return None if None in values else float(np.average(np.array(values, float), weights=asked))
+
+
+def _marks(line: Line, errors: Mapping[str, float]) -> tuple[str, ...]:
+    """What a method should not be: worse than the rule of chance, or than what it started from."""
+    start = METHODS[line.method].start
+    below = [(BELOW_CHANCE, errors.get(CHANCE)), (BELOW_START, errors.get(start))]
+    return tuple(mark for mark, level in below if level is not None and line.error > level)
+
+
+def _flags(wrong: list[Array], rows: int) -> Array:
+    flags = np.zeros(rows, dtype=bool)
+    flags[np.concatenate(wrong)] = True
+    return flags
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def percent(share: float) -> str:
+    """A share in words: 12.3 %."""
+    return f"{100 * share:.1f} %"
+
+
+def _apart(p: float, alpha: float) -> str:
+    """Whether two methods differ by more than chance, in a sentence."""
+    return f"These rows {'tell' if p <= alpha else 'do not tell'} the two apart ({told(p)})."
+
+
+def told(p: float) -> str:
+    """A p-value in words."""
+    return "p below 0.001" if p < 0.001 else f"p = {p:.3f}"

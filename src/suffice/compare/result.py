@@ -1,0 +1,210 @@
+"""What a comparison found: one test, one pair among many, all pairs of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import ClassVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """What was found, how often chance alone would do as much, and the decision.
+
+    Two errors are possible. Taking chance for a difference (type I) happens with a probability of at most `alpha` where
+    there is none. Missing a difference (type II) becomes rarer with more rows, with a larger difference and with a
+    larger `alpha`; its probability is not known from the data, so a test that is not significant does not show that
+    the methods are equal.
+
+    Attributes
+    ----------
+    name : str
+        The test.
+    statistic : float
+        0 where the scores do not differ at all, infinite where they differ without any variation.
+    p_value : float
+        The probability, if chance alone were at work, of a statistic at least as extreme.
+    alpha : float
+        The level: the difference is taken as real where `p_value <= alpha`.
+    finding : str
+        What was observed, without the verdict.
+    df : float, tuple of two floats, or None
+        Degrees of freedom.
+    difference : float or None
+        The average of the first method minus that of the second.
+    interval : tuple of two floats, or None
+        The confidence interval of the difference, of level `1 - alpha`.
+    averages : dict
+        The mean, the average rank or the error rate of each method.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest takes classes called Test* for tests
+
+    name: str
+    statistic: float
+    p_value: float
+    alpha: float
+    finding: str
+    df: float | tuple[float, float] | None = None
+    difference: float | None = None
+    interval: tuple[float, float] | None = None
+    averages: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is taken as real."""
+        return self.p_value <= self.alpha
+
+    @property
+    def sentence(self) -> str:
+        """The finding, how often chance does as much, and the decision."""
+        found = self.finding
+        if self.interval is not None:
+            low, high = self.interval
+            found += f" ({100 * (1 - self.alpha):g}% interval {low:.4g} to {high:.4g})"
+        verdict = "it is taken as real" if self.significant else "it may be chance, which does not show equality"
+        return (
+            f"{found}. By chance alone a difference this large would turn up in {_often(self.p_value)}: "
+            f"at the level {self.alpha:g} {verdict}."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Test):
+    """Two methods among many; `p_value` is adjusted for the other comparisons, so one rule decides for all pairs.
+
+    Attributes
+    ----------
+    methods : tuple of two str
+        The first is the one with the better average.
+    critical : float or None
+        What the statistic had to exceed.
+    span : int or None
+        How many methods lie between the two, both included.
+    tested : bool
+        False where a wider range of methods that holds both was not significant: then neither is this pair.
+    """
+
+    methods: tuple[str, str]
+    critical: float | None = None
+    span: int | None = None
+    tested: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """The finding and the decision."""
+        if not self.tested:
+            return f"{self.finding}: not tested, as a wider range of methods that holds both is not significant."
+        verdict = "taken as real" if self.significant else "may be chance"
+        return f"{self.finding}: {verdict} at the level {self.alpha:g} (adjusted {_p(self.p_value)})."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """All pairs of several methods.
+
+    Attributes
+    ----------
+    name : str
+        The procedure.
+    alpha : float
+        The level.
+    measure : str
+        What the averages are.
+    of_ranks : bool
+        Whether they are ranks, of which low ones are good.
+    averages : dict
+        The average of each method, the best first (of means: the highest).
+    pairs : tuple of Pair
+        Each pair once, in the order of the averages.
+    critical_difference : float or None
+        The difference of averages from which on a pair differs, where it is the same for all pairs.
+    error : float or None
+        The mean square of what neither methods nor rows explain.
+    df : float or None
+        The degrees of freedom of `error`.
+    """
+
+    name: str
+    alpha: float
+    measure: str
+    of_ranks: bool = False
+    averages: Mapping[str, float] = field(hash=False)
+    pairs: tuple[Pair, ...]
+    critical_difference: float | None = None
+    error: float | None = None
+    df: float | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The largest sets of methods that are not told apart, the best first; a method may be in several."""
+        return groups(tuple(self.averages), [pair.methods for pair in self.pairs if pair.significant])
+
+    def pair(self, first: str, second: str) -> Pair:
+        """The entry of two methods, in whichever order they are named."""
+        for pair in self.pairs:
+            if set(pair.methods) == {first, second}:
+                return pair
+        raise ValueError(f"{first!r} and {second!r} are not two of the methods {list(self.averages)}")
+
+    @property
+    def sentence(self) -> str:
+        """The averages, how many pairs differ, and which methods are not told apart."""
+        averages = ", ".join(f"{name} {value:.4g}" for name, value in self.averages.items())
+        differ = sum(pair.significant for pair in self.pairs)
+        alike = "; ".join(f"{', '.join(first)} and {last}" for *first, last in self.groups if first)
+        return (
+            f"{self.name}, {self.measure}: {averages}. At the level {self.alpha:g}, {differ} of {len(self.pairs)} "
+            f"pairs differ; {f'not told apart: {alike}' if alike else 'every method is told apart from every other'}."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def groups(names: tuple[str, ...], differing: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """The largest sets of names that hold no differing pair.
+
+    >>> groups(("a", "b", "c"), [("a", "c")])
+    (('a', 'b'), ('b', 'c'))
+
+    References
+    ----------
+    Piepho: An algorithm for a letter-based representation of all-pairwise comparisons. doi:10.1198/1061860043515
+    """
+    sets = {frozenset(names)}
+    for pair in differing:
+        broken = {s for s in sets if s.issuperset(pair)}
+        sets = sets - broken | {s - {name} for s in broken for name in pair}
+        sets -= {small for small, large in _both_ways(sets) if small < large}
+    return tuple(sorted((tuple(n for n in names if n in s) for s in sets), key=lambda g: [names.index(n) for n in g]))
+
+
+def _both_ways(sets: Iterable[frozenset[str]]) -> list[tuple[frozenset[str], frozenset[str]]]:
+    return [pair for a, b in combinations(sets, 2) for pair in ((a, b), (b, a))]
+
+
+def versus(first: str, second: str, difference: float) -> str:
+    """What a difference of means says about two methods, or about a method and a number.
+
+    >>> versus("A", "B", -1.5)
+    'A is 1.5 below B on average'
+    """
+    if not difference:
+        return f"{first} equals {second} on average"
+    return f"{first} is {abs(difference):.4g} {'above' if difference > 0 else 'below'} {second} on average"
+
+
+def _often(p: float) -> str:
+    if p < 0.001:
+        return f"fewer than 1 of 1000 repetitions ({_p(p)})"
+    whole = 100 if p >= 0.01 else 1000
+    return f"about {whole * p:.0f} of {whole} repetitions ({_p(p)})"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3g}"

@@ -1,0 +1,295 @@
+"""A data set is its way of being summed and mapped; the rest follows from these two."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import pairwise
+from os import PathLike
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.stats import poisson
+
+from suffice._core.features import Encoded, Rows
+from suffice._core.labels import OneHot
+from suffice._runtime.fingerprint import Content
+from suffice._runtime.hashing import row_hash
+from suffice.data.queries import Queried, changed, queried
+
+R = TypeVar("R")  # anything with +
+
+
+class Batch(NamedTuple):
+    """Some rows: features X and labels Y, which carry the classes and the row weights."""
+
+    X: Any
+    Y: OneHot
+
+
+Change = Callable[[Batch], Batch]
+
+
+@dataclass(frozen=True)
+class RowsIn:
+    """The number of rows of a batch."""
+
+    def __call__(self, batch: Batch) -> int:
+        return len(batch.Y)
+
+    def query(self, rows: Queried) -> int:
+        """Of the rows of a database."""
+        return rows.count()
+
+
+rows_in = RowsIn()
+
+
+class Data(ABC):
+    """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
+
+    What it is given, f, is always a small value that can be pickled, never a closure: an engine may send it anywhere.
+    Where f has `about`, `f.about(f(a few rows of all classes))` has the same sums, which add up in less time.
+    """
+
+    @abstractmethod
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        """The sum of f over batches that together are all rows; batches may be empty."""
+
+    @abstractmethod
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        """f of the features of every row, in the form that this engine keeps rows in; labels are not needed."""
+
+    def map(
+        self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
+    ) -> Data:
+        """The same rows with a function applied to their features, their labels or both."""
+        return Changed(self, Both(features, labels), features)
+
+    def count(self) -> int:
+        """The number of rows, whatever their weights."""
+        return self.sum(rows_in)
+
+    def typed(self) -> Any | None:
+        """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
+        return None
+
+    def unlabelled(self) -> Data:
+        """The same rows, for sums that need no labels: all are of one class where the engine need not read labels."""
+        return self
+
+    def read_as(self, holds: Mapping[Any, str]) -> Data:  # noqa: ARG002 - most rows have types
+        """The same rows, with text read as what columns hold in a model, in its words."""
+        return self
+
+    def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
+        """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
+        return self
+
+    def changed(self, change: Change) -> Data:
+        """The same rows after a change of each batch, to features that are an array; rows may be left out."""
+        return Changed(self, change)
+
+    def apart(self, change: Change) -> Data | None:  # noqa: ARG002 - most make changes again in every pass
+        """The rows that a change of each batch leaves, taken out once where that saves time; None where it does not."""
+        return None
+
+    def sample(self, share: float, seed: int = 0) -> Data:
+        """About so large a share of the rows, those of smallest hash: the same ones in any order; for encoded rows."""
+        return self.changed(Between(0.0, share, seed))
+
+    def few(self, rows: int) -> Data:  # noqa: ARG002 - most would have to read all rows to draw some
+        """About so many rows where they can be had in no time, and are a fraction of all; else this data set itself.
+
+        Which rows is the engine's affair: what is learned from them must be checked against all.
+        """
+        return self
+
+    def resample(self, seed: int) -> Data:
+        """A bootstrap sample: every row with a weight from Poisson(1), times its own; for encoded rows."""
+        return self.changed(Resampled(seed))
+
+    def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
+        """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows.
+
+        Which rows are drawn depends on their values and the seed alone; equal rows stay together. An engine that can
+        count its rows may draw them otherwise.
+        """
+        ends = np.cumsum([0.0, *shares]) / np.sum(shares)
+        return [self.changed(Between(low, high, seed)) for low, high in pairwise(ends)]
+
+    def pieces(self, count: int, seed: int) -> Sequence[Data]:
+        """About so many pieces of similar size for minibatches; an engine may give its own partitions."""
+        return self.split([1.0 / count] * count, seed)
+
+    def persist(self) -> Data:
+        """The same rows, kept as they are now where the engine can keep them."""
+        return self
+
+    def fingerprint(self) -> dict[str, Any] | None:
+        """By name, as JSON can have it, what tells in at most a pass whether rows are the same; None: nothing does.
+
+        Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
+        """
+        return None
+
+
+@dataclass(frozen=True)
+class Changed(Data):
+    """The rows of another data set after a change of each batch."""
+
+    source: Data
+    change: Change
+    features: Callable[[Any], Any] | None = None  # what the change does to features, where that can be told apart
+
+    def sum(self, f: Callable[[Batch], R]) -> R:
+        return self.source.sum(cast(Callable[[Batch], R], After(self.change, f)))
+
+    def transform(self, f: Callable[[Any], Any]) -> Any:
+        return self.source.transform(f if self.features is None else After(self.features, f))
+
+    def fingerprint(self) -> dict[str, Any] | None:
+        rows = self.source.fingerprint()
+        return None if rows is None else rows | {"change": [rows.get("change"), *Content.of(self.change)]}
+
+
+def near(f: Callable[[Any], R], few: R) -> Callable[[Any], R]:
+    """f with sums about the origins of those of a few rows of the same classes, where f has any."""
+    return f.about(few) if hasattr(f, "about") else f
+
+
+@dataclass(frozen=True)
+class After:
+    """g after f, as a value."""
+
+    f: Callable[[Any], Any]
+    g: Callable[[Any], Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the answers are called, where g says so."""
+        return tuple(getattr(self.g, "names", ()))
+
+    def __call__(self, value: Any) -> Any:
+        return self.g(self.f(value))
+
+    def about(self, few: Any) -> After:
+        """The same with sums about the origins of a few, where g has any."""
+        return After(self.f, near(self.g, few))
+
+    def query(self, rows: Queried) -> Any:
+        """g of the rows of a database after a change."""
+        return queried(self.g, changed(self.f, rows))
+
+
+@dataclass(frozen=True)
+class Named:
+    """f, and what the columns of its answers are called: an engine that keeps rows in tables uses these names."""
+
+    f: Callable[[Any], Any]
+    names: tuple[str, ...]
+
+    def __call__(self, X: Any) -> Any:
+        return self.f(X)
+
+
+@dataclass(frozen=True)
+class Both:
+    """A change of features, of labels, or of both."""
+
+    features: Callable[[Any], Any] | None = None
+    labels: Callable[[OneHot], OneHot] | None = None
+
+    def __call__(self, batch: Batch) -> Batch:
+        X = batch.X if self.features is None else self.features(batch.X)
+        return Batch(X, batch.Y if self.labels is None else self.labels(batch.Y))
+
+    def asked(self, rows: Queried) -> Queried:
+        """The rows of a database after the change."""
+        rows = rows if self.features is None else rows.encoded(self.features)
+        return rows if self.labels is None else rows.relabelled(self.labels)
+
+
+@dataclass(frozen=True)
+class Between:
+    """The rows whose hash is in [low, high): the same ones in any order and any batches."""
+
+    low: float
+    high: float
+    seed: int
+
+    def __call__(self, batch: Batch) -> Batch:
+        u = row_hash(_values(batch.X), self.seed)
+        rows = np.flatnonzero((u >= self.low) & (u < self.high))
+        return Batch(batch.X[rows], batch.Y[rows])
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Weights times Poisson(1) numbers that are drawn by the rows' hash."""
+
+    seed: int
+
+    def __call__(self, batch: Batch) -> Batch:
+        times = poisson.ppf(row_hash(_values(batch.X), self.seed), 1.0)
+        return Batch(batch.X, replace(batch.Y, given=batch.Y.weight * times))
+
+
+def _values(X: Any) -> Rows:
+    return X.features.identity(X.values) if isinstance(X, Encoded) else X if issparse(X) else np.asarray(X)
+
+
+ENGINES = {  # the class that takes the tables of a package
+    "dask": ("suffice.data.dask", "Dask"),
+    "duckdb": ("suffice.data.sql", "SQL"),
+    "_duckdb": ("suffice.data.sql", "SQL"),
+    "pyspark": ("suffice.data.spark", "Spark"),
+}
+FILES = ("suffice.data.files.parquet", "Parquet")
+
+
+def _place(X: Any) -> tuple[str, str] | None:
+    """Where the engine is that reads X; None for rows in memory."""
+    return FILES if isinstance(X, str | PathLike) else ENGINES.get(type(X).__module__.partition(".")[0])
+
+
+def is_source(X: Any) -> bool:
+    """Whether X is a data set, a path or a table of an engine, and no rows in memory."""
+    return isinstance(X, Data) or _place(X) is not None
+
+
+def as_learned(estimator: Any, X: Any) -> Data | None:
+    """As `source`, of rows to be predicted: of a path or a table the columns that an estimator has learned, by name."""
+    return source(X, columns=getattr(estimator, "feature_names_in_", None))
+
+
+def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Data | None:
+    """X as a data set if it is one, or a path or a table of an engine; None for rows in memory.
+
+    Of a path or a table, y and weight are names of columns, and `columns` those of the features, None for all others;
+    of an array of an engine, y and weight are arrays of it.
+    """
+    if isinstance(X, Data):
+        if y is not None or weight is not None:
+            raise ValueError("a data set brings its own labels and weights: give neither y nor sample_weight")
+        return X
+    place = _place(X)
+    if place is None and isinstance(y, str):
+        raise ValueError(
+            f"y is a name, {y!r}, but X is a {type(X).__name__} in memory: give the labels themselves, or a data set, "
+            f"as Memory(frame, target={y!r}) or, for several files, Parquet([...], target={y!r})"
+        )
+    if place is None:
+        return None
+    for called, given in (("y", y), ("sample_weight", weight)):
+        array = hasattr(X, "dtype") and _place(given) == place
+        if given is not None and not isinstance(given, str) and not array:
+            raise TypeError(
+                f"with rows in a {type(X).__name__}, {called} is the name of a column, got a {type(given).__name__}"
+            )
+    listed = {} if columns is None or hasattr(X, "dtype") else {"columns": list(columns)}
+    data: Data = getattr(import_module(place[0]), place[1])(X, target=y, weight=weight, **listed)
+    return data

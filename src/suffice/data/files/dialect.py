@@ -1,0 +1,354 @@
+"""How a text file is read: settled in one pass of bounded memory, then the same for every block of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+
+from suffice.data.files.encoding import TextFile
+from suffice.data.files.formulas import unquoted
+from suffice.data.files.sheet import Reading, TableError
+from suffice.data.files.text import Header, header_note, header_of, line_of, ragged
+from suffice.data.files.values import (
+    NOTHING,
+    TEXT,
+    TYPES,
+    WORDS,
+    Where,
+    as_learned,
+    first_unlike,
+    infinite_note,
+    kind_of,
+    nearly_note,
+    plain,
+)
+from suffice.data.files.ways import COMMAS, FORMS, LABEL, PLAIN, WAYS, first_with, fits, looks_like, shows
+
+BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes that are read at a time; the later ones for files with longer lines
+EXACT = float(1 << 53)  # up to which a double has every whole number
+STRANGE = r"^[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?$"  # what is not of this shape is not a number
+
+
+class TextBlock(NamedTuple):
+    """Some rows as text, and the number of rows before them."""
+
+    first: int
+    rows: int
+    columns: dict[str, pa.ChunkedArray]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written: header, block size, and the form of each column.
+
+    `forms` has a name of `FORMS` for each column, "text", or "nothing" for a column without values.
+    """
+
+    header: Header
+    block: int
+    rows: int
+    missing: tuple[str, ...]
+    forms: Mapping[str, str]
+    decimal: str | None = None
+    whole: frozenset[str] = frozenset()  # columns of numbers that are all whole
+    spaces: frozenset[str] = frozenset()  # columns with spaces around their values
+    learned: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)  # what is wrong with columns that change their kind
+    notes: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the columns as they are read."""
+        return pa.schema([(name, self._type(name)) for name in self.header.names])
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The ways of columns that are not written plainly."""
+        return {name: form for name, form in self.forms.items() if form in WAYS}
+
+    def check(self, names: Collection[str]) -> None:
+        """TableError if one of these columns changes its kind."""
+        wrong = next((self.changed[name] for name in names if name in self.changed), None)
+        if wrong is not None:
+            raise TableError(wrong)
+
+    def labels(self, name: str | None) -> Dialect:
+        """The same with a column of labels: whole numbers and truth values as such, all else as it is written."""
+        form = self.forms.get(name or "", TEXT)
+        if name is None or form in ("whole", "boolean", TEXT, NOTHING):
+            return self
+        form = LABEL if form == "number" and name in self.whole else TEXT
+        return replace(self, forms={**self.forms, name: form})
+
+    def tables(self, file: TextFile, names: Collection[str] | None = None) -> Iterator[pa.Table]:
+        """The rows of the file, block by block."""
+        names = [name for name in self.header.names if names is None or name in names]
+        if not self.rows:
+            return
+        self.check(names)
+        direct = {
+            name: PLAIN[form]
+            for name in names
+            if (form := self.forms[name]) in PLAIN and name not in self.spaces and name not in self.learned
+        }
+        for block in blocks(file, self.header, self.block, names, direct, self.missing, self.decimal):
+            columns = {name: self._read(file, name, block) for name in names}
+            yield pa.table(columns)
+
+    def _read(self, file: TextFile, name: str, block: TextBlock) -> pa.ChunkedArray:
+        column, form = block.columns[name], self.forms[name]
+        if pa.types.is_string(column.type):
+            column = known(column, self.missing)
+            if form != TEXT and column.null_count == len(column):
+                column = pa.chunked_array([pa.nulls(len(column), self._type(name))])
+            elif form != TEXT:
+                column = fits(column, form, self.decimal)
+        column = plain(column)
+        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+            column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
+        if name in self.learned:
+            return as_learned(name, column, self.learned[name], place(file, self.header, block.first))
+        return column.cast(self._type(name))
+
+    def _type(self, name: str) -> pa.DataType:
+        form = self.forms[name]
+        if name in self.learned:
+            return TYPES[self.learned[name]]
+        if form in (TEXT, NOTHING):
+            return pa.string() if form == TEXT else pa.null()
+        return plain(pa.chunked_array([], FORMS[form])).type
+
+
+def place(file: TextFile, header: Header, before: int = 0) -> Where:
+    """The place of a row in a file, in words; `before` is the number of rows before the first."""
+    return lambda row: f"{file.path}, line {line_of(file, header, before + row)}"
+
+
+def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
+    """Text without spaces around it, null where it is missing."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    marks = pc.is_in(trimmed, pa.array(list(missing), pa.string()))
+    return pc.if_else(marks, pa.scalar(None, pa.string()), trimmed)
+
+
+def blocks(
+    file: TextFile,
+    header: Header,
+    size: int,
+    names: Collection[str],
+    types: Mapping[str, pa.DataType] | None = None,
+    missing: Collection[str] = (),
+    decimal: str | None = None,
+) -> Iterator[TextBlock]:
+    """Blocks of a file, as text except for columns with types."""
+    convert = pcsv.ConvertOptions(
+        column_types={name: (types or {}).get(name, pa.string()) for name in names},
+        include_columns=list(names),
+        null_values=list(missing),
+        strings_can_be_null=False,
+        decimal_point=decimal or ".",
+    )
+    reading = pcsv.ReadOptions(column_names=list(header.names), skip_rows=header.lines, block_size=size)
+    parsing = pcsv.ParseOptions(delimiter=header.separator, newlines_in_values=file.quotes > 0)
+    first = 0
+    with file.stream() as stream:
+        for batch in pcsv.open_csv(stream, reading, parsing, convert):
+            columns = {name: pa.chunked_array([batch[name]]) for name in names}
+            text = {name: unquoted(one) for name, one in columns.items() if one.type == pa.string()}
+            yield TextBlock(first, batch.num_rows, columns | text)
+            first += batch.num_rows
+
+
+@dataclass
+class Seen:
+    """What the values of a column allow so far."""
+
+    name: str
+    decimal: str | None
+    forms: list[str]
+    way: str | None = None  # in which they are written, where that is known
+    text: bool = False  # whether they are text, whatever they look like
+    shown: set[str] = field(default_factory=set)  # ways to write numbers that some value can only be written in
+    known: int = 0
+    strange: int = 0  # values that are not numbers
+    first_strange: tuple[int, str] | None = None
+    comma: str | None = None
+    like: set[str | None] | None = None  # what all values look like
+    whole: bool = True
+    spaces: bool = False
+    infinite: int = 0
+    changed: str | None = None
+
+    def add(self, block: TextBlock, missing: Collection[str]) -> None:
+        """See the values of one more block."""
+        raw = block.columns[self.name]
+        column = known(raw, missing)
+        self.spaces |= not self.spaces and bool(pc.any(pc.not_equal(pc.utf8_trim_whitespace(raw), raw)).as_py())
+        if column.null_count == len(column):
+            return
+        self.known += len(column) - column.null_count
+        if self.text:
+            return
+        read = {form: fits(column, form, self.decimal) for form in self.forms}
+        self.forms = [form for form, values in read.items() if values is not None]
+        self.shown |= {form for form in self.forms if shows(column, form, self.decimal)}
+        number = read.get("number")
+        if number is not None:
+            self.infinite += pc.sum(pc.is_inf(number)).as_py() or 0
+            near = pc.and_(pc.equal(pc.floor(number), number), pc.less(pc.abs(number), EXACT))
+            self.whole = self.whole and bool(pc.all(near).as_py())
+        else:
+            self._notice(column, block.first)
+
+    def _notice(self, column: pa.ChunkedArray, first: int) -> None:
+        """Remember what the notes on a column need."""
+        self.whole = False
+        if self.comma is None and COMMAS in self.forms:
+            self.comma = first_with(column, ",")
+        look = looks_like(column)
+        self.like = ({look} if self.like is None else self.like) & {look}
+        strange = pc.fill_null(pc.invert(pc.match_substring_regex(column, STRANGE)), False)
+        count = pc.sum(strange).as_py()
+        self.strange += count
+        if count and self.first_strange is None:
+            row = pc.index(strange, True).as_py()
+            self.first_strange = first + row, column[row].as_py()
+
+    @property
+    def form(self) -> str:
+        """The form of the values, by what is known so far."""
+        if not self.known and not self.text:
+            return NOTHING
+        if self.way is not None:
+            kind = FORMS[self.way]
+            return next((form for form in (self.way, *PLAIN) if form in self.forms and FORMS[form] == kind), TEXT)
+        plain_form = next((form for form in PLAIN if form in self.forms), None)
+        if plain_form is not None:
+            return plain_form
+        ways = [way for way in WAYS if way in self.forms and (WAYS[way].point is None or way in self.shown)]
+        numbers = all(WAYS[way].to is None for way in ways)  # that fit several ways are the same in each
+        if ways and (numbers or len(ways) == 1):
+            return ways[0]
+        # Codes such as 007 fit numbers with decimal commas, too: these need a comma to show.
+        commas = COMMAS in self.forms and (self.comma is not None or self.decimal is not None)
+        return COMMAS if commas else TEXT
+
+    @property
+    def kind(self) -> str:
+        """What the column holds."""
+        form = self.form
+        return form if form in (TEXT, NOTHING) else str(kind_of(pa.chunked_array([], FORMS[form])))
+
+    def notes(self, where: Where) -> list[str]:
+        """A sentence for what had to be decided."""
+        if self.text:
+            return []
+        if self.form in WAYS:
+            return [f"{self.name!r} is read as {WAYS[self.form].words}"]
+        if self.form == COMMAS and self.decimal is None:
+            return [f"{self.name!r} has decimal commas, as in {self.comma!r}, and is read as numbers"]
+        if self.form == TEXT:
+            like = next(iter(self.like or ()), None)
+            if like is not None:
+                return [f"{self.name!r} is read as text, but {like}"]
+            return nearly_note(self.name, self.known, self.strange, self.first_strange, where)
+        return infinite_note(self.name, self.infinite)
+
+
+def settle(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Dialect:
+    """The dialect of a file: one pass over its text, in which each column keeps the forms that all its values fit.
+
+    The first block decides what kind of values a column has, unless it has none there; later blocks may decide the
+    form, as the order of day and month, and whether numbers are whole.
+    """
+    header = header_of(file, how)
+    notes = (*file.notes, *header_note(file.path, header.names))
+    if not header.has_rows:
+        return Dialect(header, BLOCKS[0], 0, how.missing, dict.fromkeys(header.names, NOTHING), notes=notes)
+    why: str | None = None
+    for size in BLOCKS:
+        try:
+            rows, seen = _seen(file, header, size, how, learned)
+        except pa.ArrowInvalid as error:
+            why = ragged(file, header)
+            if why:
+                break
+            why = str(error).splitlines()[0]
+            continue
+        return _settled(file, header, size, rows, seen, how, learned, notes)
+    raise TableError(
+        f"{file.path} cannot be read as a table: {why}. The separator is {header.separator!r}; "
+        "another is given by --separator"
+    )
+
+
+def _settled(
+    file: TextFile,
+    header: Header,
+    size: int,
+    rows: int,
+    seen: Mapping[str, Seen],
+    how: Reading,
+    learned: Mapping[str, str],
+    notes: tuple[str, ...],
+) -> Dialect:
+    where = place(file, header)
+    forms = dict.fromkeys(header.names, TEXT) | {name: one.form for name, one in seen.items()}
+    said = [note for name, one in seen.items() if name not in how.written for note in one.notes(where)]
+    return Dialect(
+        header,
+        size,
+        rows,
+        how.missing,
+        forms,
+        how.decimal,
+        frozenset(name for name, one in seen.items() if one.whole),
+        frozenset(name for name, one in seen.items() if one.spaces),
+        {name: kind for name, kind in learned.items() if name in seen},
+        {name: one.changed for name, one in seen.items() if one.changed is not None},
+        (*notes, *said),
+    )
+
+
+def _seen(
+    file: TextFile, header: Header, size: int, how: Reading, learned: Mapping[str, str]
+) -> tuple[int, dict[str, Seen]]:
+    """The number of rows, and what the values of each column allow."""
+    seen, rows = {name: _begun(name, how, learned) for name in header.names if name not in how.drop}, 0
+    for block in blocks(file, header, size, header.names):
+        for name, one in seen.items():
+            kind, forms = one.kind, one.forms
+            one.add(block, how.missing)
+            settled = block.first and kind not in (TEXT, NOTHING) and name not in learned
+            if one.changed is None and (one.kind == TEXT if one.way is not None else settled and one.kind != kind):
+                one.changed = _change(file, header, block, one, kind, forms, how)
+        rows = block.first + block.rows
+    return rows, seen
+
+
+def _begun(name: str, how: Reading, learned: Mapping[str, str]) -> Seen:
+    if name in how.categorical or learned.get(name) == TEXT:
+        return Seen(name, how.decimal, [], text=True)
+    way = how.written.get(name)
+    return Seen(name, how.decimal, [*PLAIN, *WAYS, COMMAS] if way is None else [*PLAIN, way], way)
+
+
+def _change(
+    file: TextFile, header: Header, block: TextBlock, one: Seen, kind: str, forms: list[str], how: Reading
+) -> str:
+    """The first value that does not fit what a column held before, in words."""
+    column = known(block.columns[one.name], how.missing)
+    forms = [form for form in forms if str(kind_of(pa.chunked_array([], FORMS[form]))) == kind]
+    forms = forms if one.way is None else [one.way]
+    row = first_unlike(column, lambda rows: any(fits(rows, form, how.decimal) is not None for form in forms))
+    found = f"{place(file, header, block.first)(row)}, column {one.name!r}: {column[row].as_py()!r}"
+    if one.way is not None:
+        learned = f"{WAYS[one.way].words}, as which the model has learned the column"
+        return f"{found} is not of {learned}: write all values in that way"
+    said = f"is not a {WORDS[kind]}, and the rows before hold nothing else"
+    return f"{found} {said}: correct it, or write it as a missing value"

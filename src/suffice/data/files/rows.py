@@ -1,0 +1,407 @@
+"""Files of rows: which ones there are, what their columns hold, and their rows batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from suffice._core.labels import listed, show
+from suffice._runtime.lazy import cached_property
+from suffice._runtime.system import optional
+from suffice.data.files.dialect import Dialect, settle
+from suffice.data.files.encoding import TextFile, text_file
+from suffice.data.files.index import index_columns
+from suffice.data.files.sheet import Reading
+from suffice.data.layout import DataError, located
+
+pa = optional("pyarrow", "cli")
+dataset = optional("pyarrow.dataset", "cli")
+fs = optional("pyarrow.fs", "cli")
+parquet = optional("pyarrow.parquet", "cli")
+
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".arrow": "ipc",
+    ".feather": "ipc",
+    ".ipc": "ipc",
+}
+PACKED = (".gz", ".bz2", ".zst", ".lz4")  # of text, read as it is unpacked
+ALL: tuple[str, ...] = ("**", "*")  # as a pattern
+NEAR, FAR = 1 << 17, 1 << 20  # bytes of a column read at a time: what a cache holds, what is worth a request
+READ_AHEAD = 2  # batches
+PIECE = 1 << 18  # rows
+
+
+class FileRows(NamedTuple):
+    """Some rows, and the file that they are of."""
+
+    path: str
+    table: Any  # pyarrow.Table
+
+
+class Piece(NamedTuple):
+    """Rows of a file that can be read on their own."""
+
+    path: str
+    groups: tuple[int, ...]  # of rows, as Parquet has them
+
+
+class TextFormat(NamedTuple):
+    """Text: with a separator, or with the one that a file's first line has most of."""
+
+    separator: str | None = None
+
+
+def _formats() -> dict[str, Any]:
+    text = {"csv": TextFormat(), "tsv": TextFormat("\t")}
+    return {"parquet": dataset.ParquetFileFormat(), "ipc": dataset.IpcFileFormat(), **text}
+
+
+@contextmanager
+def readable(path: str) -> Iterator[None]:
+    """What is wrong with a file, as a DataError that names it."""
+    try:
+        with located(path):
+            yield
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one format, in order."""
+
+    paths: tuple[str, ...]
+    filesystem: Any
+    format: Any
+    target: str | None = None  # the column of the labels, which stay as text files write them
+    hive: bool = False  # whether folders such as year=2024 are columns
+    learned: Mapping[str, str] = field(default_factory=dict)  # what columns of text files are to be read as
+
+    @classmethod
+    def of(cls, given: Any, filesystem: Any, kind: Any, target: str | None = None, hive: bool = False) -> Files:
+        """The files that a path, a pattern, a folder or a list of them stands for."""
+        many = list(given) if isinstance(given, list | tuple) else [given]
+        wrong = [one for one in many if not isinstance(one, str | os.PathLike)]
+        if wrong or not many:
+            raise TypeError(f"files are given by a path, a pattern, a folder or a list of them, got {given!r}")
+        names = [os.fspath(one) for one in many]
+        if filesystem is None and "://" in names[0]:
+            with readable(names[0]):
+                filesystem = _filesystem(names[0])
+            names = [name.partition("://")[2] for name in names]
+        filesystem = fs.LocalFileSystem() if filesystem is None else filesystem
+        if not isinstance(filesystem, fs.FileSystem):
+            raise TypeError(f"filesystem must be None or one of pyarrow.fs, got {filesystem!r}")
+        found = [path for name in names for path in _found(name, filesystem, kind is None)]
+        return cls(tuple(found), filesystem, _format(found, kind), target, hive)
+
+    @cached_property
+    def texts(self) -> dict[str, tuple[TextFile, Dialect]]:
+        """Text files, each with its dialect; dates and numbers are written as in the files before."""
+        found: dict[str, tuple[TextFile, Dialect]] = {}
+        written: dict[str, str] = {}
+        for path in self.paths if isinstance(self.format, TextFormat) else ():
+            with readable(path):
+                file = text_file(path, partial(self.filesystem.open_input_stream, path))
+                dialect = settle(file, Reading(separator=self.format.separator, written=written), self.learned)
+                written = dialect.written | written
+                found[path] = file, dialect.labels(self.target)
+        return found
+
+    @cached_property
+    def folders(self) -> dict[str, dict[str, Any]]:
+        """The values that the names of each file's folders have for columns, by its path: whole numbers if all are."""
+        named = {
+            path: dict(part.split("=", 1) for part in PurePosixPath(path).parts[:-1] if "=" in part)
+            if self.hive
+            else {}
+            for path in self.paths
+        }
+        text = {name for values in named.values() for name, value in values.items() if not _is_whole(value)}
+        return {
+            path: {name: pa.scalar(value if name in text else int(value)) for name, value in values.items()}
+            for path, values in named.items()
+        }
+
+    @cached_property
+    def schemas(self) -> dict[str, Any]:
+        """The schema of each file, by its path."""
+        known = {}
+        for path in self.paths:
+            with readable(path):
+                text = self.texts.get(path)
+                known[path] = self.format.inspect(path, self.filesystem) if text is None else text[1].schema
+                for name, one in self.folders[path].items():
+                    known[path] = known[path].append(pa.field(name, one.type))
+                twice = sorted({name for name in known[path].names if known[path].names.count(name) > 1})
+                if twice:
+                    raise ValueError(f"several columns are called {listed(map(show, twice))}")
+        return known
+
+    def count(self) -> int:
+        """The number of rows, as far as possible without reading them."""
+        total = 0
+        for path in self.paths:
+            if path in self.texts:
+                total += self.texts[path][1].rows
+                continue
+            with readable(path):
+                total += self.format.make_fragment(path, self.filesystem).count_rows()
+        return total
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """Pieces of at least `PIECE` rows if a file has as many, in order; none of files without groups of rows."""
+        found: list[Piece] = []
+        for path in self.paths if self.streams else ():
+            with readable(path), self._opened(path) as rows:
+                count, first, held = rows.metadata.num_row_groups, 0, 0
+                for i in range(count):
+                    held += rows.metadata.row_group(i).num_rows
+                    if held >= PIECE or i + 1 == count:
+                        found.append(Piece(path, tuple(range(first, i + 1))))
+                        first, held = i + 1, 0
+                if not count:
+                    found.append(Piece(path, ()))
+        return found
+
+    def stamps(self) -> list[list[Any]]:
+        """The path, the size and the time of change of each file."""
+        return self._stamped(self.paths)
+
+    def _stamped(self, paths: Sequence[str]) -> list[list[Any]]:
+        found = self.filesystem.get_file_info(list(paths))
+        return [[one.path, one.size, one.mtime_ns] for one in found]
+
+    @cached_property
+    def _first(self) -> dict[str, list[Any]]:
+        return dict(zip(self.paths, self.stamps(), strict=True))
+
+    def check_same(self, path: str | None = None) -> None:
+        """DataError if a file, or one of all, is another one than when this was first asked: passes would not agree.
+
+        Of files on this machine; to ask elsewhere may take long.
+        """
+        if not isinstance(self.filesystem, fs.LocalFileSystem):
+            return
+        paths = self.paths if path is None else (path,)
+        for one, now in zip(paths, self._stamped(paths), strict=True):
+            if self._first[one] != now:
+                raise DataError(
+                    f"{one}: the file has changed, or is gone, since it was first looked at: name the files again once "
+                    "they are complete"
+                )
+
+    @property
+    def local(self) -> list[str]:
+        """The paths of files on this machine, without links."""
+        here = isinstance(self.filesystem, fs.LocalFileSystem)
+        return [os.path.realpath(path) for path in self.paths] if here else []
+
+    def names(self, asked: Collection[str]) -> list[str]:
+        """The columns of the first file, without an index of pandas unless it is asked for."""
+        return _names(self.schemas[self.paths[0]], asked)
+
+    def schema(self, needed: Sequence[str], alone: bool) -> Any:
+        """What the needed columns hold in all files; `alone`: whether a file may have no others."""
+        types: dict[str, Any] = {}
+        for path, own in self.schemas.items():
+            with readable(path):
+                self._check_columns(_names(own, needed), needed, alone)
+                if path in self.texts:
+                    self.texts[path][1].check(needed)
+                for name in needed:
+                    types[name] = self._common(name, types.get(name), own.field(name).type)
+        return pa.schema(list(types.items()))
+
+    def _check_columns(self, names: Sequence[str], needed: Sequence[str], alone: bool) -> None:
+        lost = [name for name in needed if name not in names]
+        if lost:
+            raise ValueError(f"there is no column {listed(map(show, lost))}, which other files have")
+        more = [name for name in names if name not in self.schemas[self.paths[0]].names] if alone else []
+        if more:
+            raise ValueError(
+                f"there is a column {listed(map(show, more))}, which {self.paths[0]} does not have: leave it out, or "
+                "give columns= with the names of those to read"
+            )
+
+    def _common(self, name: str, known: Any, own: Any) -> Any:
+        """The type that holds what two files have in a column without changing a value."""
+        if known is None or known.equals(own):
+            return own
+        a, b = (pa.schema([(name, _plain(one))]) for one in (known, own))
+        try:
+            return pa.unify_schemas([a, b], promote_options="permissive").field(0).type
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ValueError(
+                f"column {name!r} holds {own} here and {known} in the files before: write it the same way in all of "
+                "them, or leave it out"
+            ) from error
+
+    def batches(self, path: str, schema: Any, size: int) -> Iterator[FileRows]:
+        """The rows of a file in order, no more than `size` at a time; at least one batch, which may be empty."""
+        way = self._streamed if self.streams else self._texted if path in self.texts else self._scanned
+        return self._tables(path, schema, way(path, self._inside(path, schema), size))
+
+    def _inside(self, path: str, schema: Any) -> Any:
+        """The columns that a file has itself."""
+        return pa.schema([one for one in schema if one.name not in self.folders[path]])
+
+    def batches_of(self, piece: Piece, schema: Any, size: int) -> Iterator[FileRows]:
+        """The same of a piece, in the thread that asks for them."""
+        return self._tables(
+            piece.path, schema, self._streamed(piece.path, self._inside(piece.path, schema), size, piece.groups)
+        )
+
+    def _tables(self, path: str, schema: Any, batches: Iterator[Any]) -> Iterator[FileRows]:
+        with readable(path):
+            some = False
+            for batch in batches:
+                if batch.num_rows:
+                    some = True
+                    table = pa.Table.from_batches([batch])
+                    for name, one in self.folders[path].items():
+                        table = table.append_column(name, pa.repeat(one, batch.num_rows))
+                    same = table.schema.equals(schema)
+                    yield FileRows(path, table if same else table.select(schema.names).cast(schema))
+            if not some:
+                yield FileRows(path, schema.empty_table())
+
+    @property
+    def streams(self) -> bool:
+        """Whether batches can be read page by page: a whole row group may be larger than memory."""
+        return isinstance(self.format, dataset.ParquetFileFormat) and self.format == dataset.ParquetFileFormat()
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[Any]:
+        size = NEAR if isinstance(self.filesystem, fs.LocalFileSystem) else FAR
+        with (
+            self.filesystem.open_input_file(path) as file,
+            parquet.ParquetFile(file, pre_buffer=False, buffer_size=size) as rows,
+        ):
+            yield rows
+
+    def _streamed(self, path: str, schema: Any, size: int, groups: tuple[int, ...] | None = None) -> Iterator[Any]:
+        """Batches of a file, decoded by several threads; of some groups of rows by this one alone."""
+        with self._opened(path) as rows:
+            yield from rows.iter_batches(size, row_groups=groups, columns=schema.names, use_threads=groups is None)
+
+    def _texted(self, path: str, schema: Any, size: int) -> Iterator[Any]:
+        file, dialect = self.texts[path]
+        for table in dialect.tables(file, schema.names):
+            yield from table.to_batches(max_chunksize=size)
+
+    def _scanned(self, path: str, schema: Any, size: int) -> Iterator[Any]:
+        fragment = self.format.make_fragment(path, self.filesystem)
+        ahead = {"batch_readahead": READ_AHEAD, "fragment_readahead": 1}
+        yield from fragment.scanner(schema=schema, columns=schema.names, batch_size=size, **ahead).to_batches()
+
+
+def _filesystem(address: str) -> Any:
+    """Where files of an address are, as far as pyarrow knows."""
+    try:
+        return fs.FileSystem.from_uri(address.partition("*")[0])[0]
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"files of such an address cannot be read ({error}): give a path on this machine, an address of s3://, "
+            "gs:// or hdfs://, or filesystem= with one of pyarrow.fs"
+        ) from error
+
+
+def _names(schema: Any, asked: Collection[str]) -> list[str]:
+    """The columns of a file, without an index of pandas unless it is asked for."""
+    index = set(index_columns(schema)).difference(asked)
+    return [name for name in schema.names if name not in index]
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text is a whole number without zeros before it."""
+    return text.isdecimal() and str(int(text)) == text
+
+
+def _plain(kind: Any) -> Any:
+    """The type of the values themselves, where they are kept in a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _found(name: str, filesystem: Any, by_suffix: bool) -> list[str]:
+    """The paths of the files that one path, pattern or folder stands for."""
+    with readable(name):
+        info = filesystem.get_file_info(name)
+        if info.type == fs.FileType.File:
+            return [name]
+        folder = info.type == fs.FileType.Directory
+        base, pattern = (PurePosixPath(name), ALL) if folder else _split(name)
+        if not pattern:
+            raise FileNotFoundError("there is no such file or folder")
+        there = filesystem.get_file_info(fs.FileSelector(str(base), allow_not_found=True, recursive=True))
+        inside = {one.path: _below(one.path, base) for one in there if one.type == fs.FileType.File}
+        found = sorted(path for path, parts in inside.items() if _matches(parts, pattern) and not _hidden(parts))
+        if folder and by_suffix:
+            found = [path for path in found if _suffix(path) in SUFFIXES]
+        if not found:
+            raise FileNotFoundError(f"no file matches; looked for {', '.join(SUFFIXES)}" if by_suffix else "no file")
+        return found
+
+
+def _split(name: str) -> tuple[PurePosixPath, tuple[str, ...]]:
+    """A pattern as the folder to look in, and what the parts of a path below it have to match."""
+    parts = PurePosixPath(name).parts
+    first = next((i for i, part in enumerate(parts) if any(letter in part for letter in "*?[")), len(parts))
+    return PurePosixPath(*parts[:first]), parts[first:]
+
+
+def _below(path: str, base: PurePosixPath) -> tuple[str, ...]:
+    parts = PurePosixPath(path).parts
+    return parts[len(base.parts) :]
+
+
+def _hidden(parts: Sequence[str]) -> bool:
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match a pattern, in which ** stands for any folders.
+
+    >>> _matches(("a", "b", "c.csv"), ("**", "*.csv")), _matches(("a", "c.csv"), ("*.csv",))
+    (True, False)
+    """
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[i:], pattern[1:]) for i in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+def _suffix(path: str) -> str:
+    bare = PurePosixPath(path.lower())
+    return (bare.with_suffix("") if bare.suffix in PACKED else bare).suffix
+
+
+def _format(paths: Sequence[str], given: Any) -> Any:
+    known = _formats()
+    if isinstance(given, dataset.FileFormat):
+        return given
+    if given is not None:
+        if given not in known:
+            raise ValueError(f"format must be one of {', '.join(known)}, or of pyarrow.dataset, got {given!r}")
+        return known[given]
+    kinds: dict[str, str] = {}
+    for path in paths:
+        if _suffix(path) not in SUFFIXES:
+            raise DataError(f"{path}: what it holds cannot be told by its name: give format={' or '.join(known)}")
+        kinds.setdefault(SUFFIXES[_suffix(path)], path)
+    if len(kinds) > 1:
+        raise DataError(f"the files are of several formats ({', '.join(kinds.values())}): give those of one")
+    return known[next(iter(kinds))]

@@ -1,0 +1,128 @@
+"""Reading a table from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+
+from suffice.data.files.dialect import blocks, settle
+from suffice.data.files.encoding import file_bytes, text_file
+from suffice.data.files.index import index_columns
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, listed
+from suffice.data.files.values import TEXT, Where, as_learned, found, plain
+
+TYPED = {  # how files begin that say what their columns hold
+    b"PAR1": lambda data: pq.read_table(pa.BufferReader(data)),
+    b"ARROW1": lambda data: ipc.open_file(data).read_all(),
+    b"\xff\xff\xff\xff": lambda data: ipc.open_stream(data).read_all(),
+}
+
+
+def read(
+    path: str,
+    how: Reading | None = None,
+    learned: Mapping[str, str] | None = None,
+    target: str | None = None,
+    keep: Collection[str] = (),
+) -> Sheet:
+    """A CSV, TSV, Parquet, Arrow or Feather file, also compressed by gzip, told apart by what is in them.
+
+    An index of pandas is left out, unless one of the arguments names it.
+
+    Parameters
+    ----------
+    path : str
+    how : Reading, default=None
+        What is missing, the decimal point, the separator, columns to read as text and to leave out.
+    learned : mapping of column: kind, default=None
+        What columns are to be read as ("number", "text", ...), as a model has learned them.
+    target : str, default=None
+        The column of the labels.
+    keep : collection of str, default=()
+        Columns to keep as they are in the file; those that it does not have are left out.
+    """
+    how, learned, data = how or Reading(), learned or {}, file_bytes(path)
+    typed = next((reader for begin, reader in TYPED.items() if data.startswith(begin)), None)
+    if typed is None:
+        return _text(path, data, how, learned, target, keep)
+    sheet, where = _typed(path, data, typed, keep)
+    sheet = _without_index(sheet, {target, *keep, *how.drop, *how.categorical, *learned})
+    check_columns(sheet.table.column_names, (*how.drop, *how.categorical))
+    sheet = replace(sheet, table=sheet.table.drop_columns(list(how.drop)))
+    return _cleaned(sheet, how, learned, where, {*keep} - {target, *learned})
+
+
+def _text(
+    path: str, data: bytes, how: Reading, learned: Mapping[str, str], target: str | None, keep: Collection[str]
+) -> Sheet:
+    """A text file."""
+    file = text_file(path, lambda: pa.BufferReader(data))
+    unused = {*keep} - {target, *learned}
+    dialect = settle(file, replace(how, categorical=(*how.categorical, *unused)), learned)
+    check_columns(list(dialect.header.names), (*how.drop, *how.categorical))
+    if not dialect.rows:
+        raise TableError(f"{path} has a header and no rows")
+    kept = [name for name in dialect.header.names if name in keep]
+    each = blocks(file, dialect.header, dialect.block, kept) if kept else ()
+    raw = pa.concat_tables([pa.table(block.columns) for block in each] or [pa.table({})])
+    names = [name for name in dialect.header.names if name not in how.drop]
+    table = pa.concat_tables(dialect.tables(file, names))
+    notes = dialect.notes
+    trimmed = [repr(name) for name in names if name in dialect.spaces - unused]
+    if trimmed:
+        notes = (*notes, f"spaces around the values of {listed(trimmed, 4)} are left out")
+    return Sheet(path, table, notes, raw, dialect.written)
+
+
+def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[Sheet, Where]:
+    """A file that says what its columns hold, and how to name the place of a row."""
+    try:
+        table = reader(data)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path} cannot be read as a table: {str(error).splitlines()[0]}") from error
+    names = table.column_names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(f"{path}: more than one column is called {listed(twice)}: give every column a name of its own")
+    if not table.num_rows:
+        raise TableError(f"{path} has columns and no rows")
+    kept = table.select([name for name in names if name in keep])
+    return Sheet(path, table, kept=kept), lambda row: f"{path}, row {row + 1}"
+
+
+def _without_index(sheet: Sheet, asked: Collection[str | None]) -> Sheet:
+    """Without the index of a pandas data frame, except where it is asked for."""
+    index = [name for name in index_columns(sheet.table.schema) if name not in asked]
+    if not index:
+        return sheet
+    said = f"{listed(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
+    return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, said))
+
+
+def _cleaned(
+    sheet: Sheet, how: Reading, learned: Mapping[str, str], where: Where, unused: Collection[str | None]
+) -> Sheet:
+    """Every column as it is to be used, except those that are not."""
+    columns, notes, trimmed = {}, list(sheet.notes), []
+    written: dict[str, str] = {}
+    for name in sheet.table.column_names:
+        column = plain(sheet.table[name])
+        if name in unused:
+            columns[name] = column
+            continue
+        if name in how.categorical:
+            column = as_learned(name, column, TEXT, where)
+        column, said, spaces, way = found(name, column, how, where)
+        columns[name] = as_learned(name, column, learned[name], where) if name in learned else column
+        notes.extend(said)
+        written |= {} if way is None else {name: way}
+        trimmed += [repr(name)] * spaces
+    if trimmed:
+        notes.append(f"spaces around the values of {listed(trimmed, 4)} are left out")
+    return replace(sheet, table=pa.table(columns), notes=tuple(notes), written=written)

@@ -1,0 +1,268 @@
+"""Which columns of a table are labels, weights, keys and features: all that engines with tables have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from suffice._core.labels import OneHot, show_all
+from suffice._core.vector import Array
+from suffice._runtime.factorize import looked_up
+from suffice.data.base import Batch
+
+
+class DataError(ValueError):
+    """Rows that cannot be read or learned from; the message names the file or partition."""
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """What is wrong with rows, as a DataError that begins with where they are.
+
+    >>> with located("part 3"):
+    ...     raise ValueError("no labels")
+    Traceback (most recent call last):
+    suffice.data.layout.DataError: part 3: no labels
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table are to learning and predicting, as a value that travels to where the rows are.
+
+    Parameters
+    ----------
+    target : str, default=None
+        The column with the labels; rows without labels can be predicted, not learned from.
+    weight : str, default=None
+        The column with the row weights.
+    columns : tuple of str, default=None
+        The columns with the features; by default all that are nothing else.
+    keys : tuple of str, default=()
+        Columns that say which row is which: they are no features, and come back with the predictions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> layout = Layout("y", keys=("id",))
+    >>> table = pd.DataFrame({"id": [7, 8], "x": [1.5, 2.0], "y": ["a", "b"]})
+    >>> batch = layout.batch(table)
+    >>> list(batch.X.columns), batch.Y.classes.tolist()
+    (['x'], ['a', 'b'])
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    columns: tuple[str, ...] | None = None
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, target: str | None, weight: str | None, columns: Sequence[str] | None, keys: str | Sequence[str]
+    ) -> Layout:
+        """From the arguments of an engine, checked."""
+        keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be None or a list of names, got {columns!r}")
+        listed = None if columns is None else tuple(columns)
+        named = [name for name in (target, weight, *keys) if name is not None]
+        wrong = [name for name in (*named, *(listed or ())) if not isinstance(name, str)]
+        if wrong:
+            raise TypeError(f"target, weight, columns and keys are names of columns, got {show_all(wrong)}")
+        again = sorted({name for name in listed or () if (listed or ()).count(name) > 1})
+        if again:
+            raise ValueError(f"columns has {show_all(again)} more than once: name each feature once")
+        twice = sorted({name for name in named if named.count(name) > 1} | set(named).intersection(listed or ()))
+        if twice:
+            raise ValueError(f"a column is the target, the weight, a key or a feature, not two of them: {twice}")
+        return cls(target, weight, listed, keys)
+
+    @property
+    def beside(self) -> list[str]:
+        """The columns that are read beside the features: those of the labels and the weights."""
+        return [name for name in (self.target, self.weight) if name is not None]
+
+    @property
+    def named(self) -> set[str]:
+        """All columns that were given by name."""
+        return {name for name in (self.target, self.weight, *(self.columns or ()), *self.keys) if name is not None}
+
+    def check_labels(self) -> None:
+        """ValueError if there is no column with labels."""
+        if self.target is None:
+            raise ValueError(no_labels("target= with the name of a column"))
+
+    def unlabelled(self) -> Layout:
+        """The same with labels that are not read: all rows are of one class."""
+        return Unlabelled(self.target, self.weight, self.columns, self.keys)
+
+    def features(self, names: Sequence[str]) -> list[str]:
+        """The names of the features among all columns; ValueError if one that was given is not there."""
+        self.check(names, self.columns or ())
+        others = {self.target, self.weight, *self.keys}
+        found = [name for name in names if name not in others] if self.columns is None else list(self.columns)
+        if not found:
+            raise ValueError(f"no column is left for features: there are {show_all(names)}")
+        return found
+
+    def needed(self, names: Sequence[str], labels: bool) -> list[str]:
+        """The columns to read, of all there are; with those of the labels and weights, or with the keys."""
+        if not labels:
+            self.check(names, self.keys)
+            return [*self.keys, *self.features(names)]
+        self.check(names, self.beside)
+        return [*self.features(names), *self.beside]
+
+    def check(self, names: Sequence[str], asked: Sequence[str]) -> None:
+        """ValueError unless all columns that are asked for are there."""
+        lost = [name for name in asked if name not in set(names)]
+        if lost:
+            raise ValueError(f"there is no column {show_all(lost)}; the columns are {show_all(names)}")
+
+    def batch(self, table: Any) -> Batch:
+        """Some rows of a data frame of any library, with their labels; rows of weight zero are left out."""
+        self.check_labels()
+        frame = nw.from_native(table, eager_only=True)
+        self.needed(frame.columns, labels=True)
+        weight = self._weights(frame)
+        if weight is not None and not weight.all():
+            rows = np.flatnonzero(weight)
+            frame, weight = frame[rows.tolist(), :], weight[rows]
+        return Batch(frame.select(self.features(frame.columns)).to_native(), self._labels(frame, weight))
+
+    def rows(self, table: Any) -> Any:
+        """The features of a data frame, as one of the same library."""
+        frame = nw.from_native(table, eager_only=True)
+        return frame.select(self.features(frame.columns)).to_native()
+
+    def answered(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
+        """The key columns of some rows, and after them what f says of their features, by name."""
+        frame = nw.from_native(table, eager_only=True)
+        self.check(frame.columns, self.keys)
+        kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
+        said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
+        check_apart(kept, said)
+        return kept | said
+
+    def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
+        return _labelled(frame.get_column(str(self.target)), str(self.target), weight)
+
+    def _weights(self, frame: nw.DataFrame[Any]) -> Array | None:
+        if self.weight is None:
+            return None
+        try:
+            weight = np.asarray(frame.get_column(self.weight).to_numpy(), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the weights in column {self.weight!r} are no numbers ({error})") from error
+        if not (np.isfinite(weight) & (weight >= 0)).all():
+            raise ValueError(wrong_weights(self.weight))
+        return weight
+
+
+@dataclass(frozen=True)
+class Unlabelled(Layout):
+    """A layout of rows that are all of one class; the column of the labels need not be there.
+
+    >>> import pandas as pd
+    >>> Layout("y").unlabelled().batch(pd.DataFrame({"x": [1.5, 2.0], "y": ["a", None]})).Y.codes
+    array([0, 0])
+    """
+
+    @property
+    def beside(self) -> list[str]:
+        return [] if self.weight is None else [self.weight]
+
+    def check_labels(self) -> None:
+        """None are needed."""
+
+    def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
+        return alike(len(frame), weight)
+
+
+def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
+    """Labels (n,) with their weights; ValueError where one is missing."""
+    missing = column.null_count()
+    if missing:
+        raise ValueError(without_label(missing, len(column), called))
+    if column.dtype.is_nested():
+        raise ValueError(f"column {called!r} holds {column.dtype}, and labels are single values: take one out of each")
+    native = column.to_native()
+    if not len(column) or not hasattr(native, "dictionary_encode"):
+        return OneHot.of(np.asarray(column.to_numpy()), weight)
+    flat = _plain(native).combine_chunks()
+    if _holds_integers(flat):  # which are labels, whatever they are
+        return OneHot.coded(flat.to_numpy(), weight)
+    found = flat.dictionary_encode()  # by Arrow, which is many times as fast
+    values = found.dictionary.to_numpy(zero_copy_only=False)
+    distinct = OneHot.of(np.tile(values, 3))  # as often as labels come
+    codes = looked_up(distinct.codes[: len(values)], found.indices.to_numpy())
+    return OneHot(distinct.classes, codes, weight)
+
+
+def alike(n: int, weight: Array | None = None) -> OneHot:
+    """Labels of n rows that are all of one class."""
+    return OneHot(np.zeros(1), np.zeros(n, np.int8), weight)
+
+
+def _plain(column: Any) -> Any:
+    """A column of Arrow with its values themselves, where it keeps them in a dictionary."""
+    return column.cast(column.type.value_type) if str(column.type).startswith("dictionary") else column
+
+
+def _holds_integers(array: Any) -> bool:
+    return str(array.type).startswith(("int", "uint"))
+
+
+def no_labels(give: str, who: str = "this data set") -> str:
+    """What is said where there are no labels, and what to give."""
+    return f"{who} has no labels to learn from: give {give}"
+
+
+def without_label(missing: int, every: int, called: str) -> str:
+    """What is said where some labels of a column are missing.
+
+    >>> without_label(1, 4, "y")
+    "1 of 4 rows have no label in column 'y': leave such rows out, or fill them in"
+    """
+    which = "all rows" if missing == every else f"{missing} of {every} rows"
+    return f"{which} have no label in column {called!r}: leave such rows out, or fill them in"
+
+
+def wrong_weights(called: str) -> str:
+    """What is said of a column with weights that are none."""
+    return f"the weights in column {called!r} must be finite numbers of at least 0"
+
+
+def check_apart(keys: Iterable[str], answers: Iterable[str]) -> None:
+    """ValueError if a key has the name of an answer."""
+    clash = sorted(set(keys).intersection(answers))
+    if clash:
+        raise ValueError(f"the key {clash[0]!r} is also the name of an answer: rename that column")
+
+
+def names_of(f: Callable[[Any], Any]) -> tuple[str, ...]:
+    """What the columns of f's answers are called; () where f does not say."""
+    return tuple(getattr(f, "names", ()) or ())
+
+
+def answers(values: Any, names: Sequence[str] = ()) -> dict[str, Array]:
+    """Answers (n,) or (n, k) as columns by name.
+
+    >>> answers(np.array([[0.25, 0.75]]), ["p(a)", "p(b)"])
+    {'p(a)': array([0.25]), 'p(b)': array([0.75])}
+    """
+    values = np.asarray(values)
+    columns = [values] if values.ndim == 1 else list(values.T)
+    names = names if len(names) == len(columns) else [f"answer {j}" for j in range(len(columns))]
+    return dict(zip(names, columns, strict=True))

@@ -1,0 +1,141 @@
+"""Sums by query: what the rows of a database can be asked for, and how a function of batches asks for it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suffice._core.features import Features
+from suffice._core.formula import Arithmetic, Reading
+from suffice._core.vector import Array
+
+
+class Power(NamedTuple):
+    """Sums of weights, of x - o and of its squares by class, with squares whole (k, d, d) or as diagonals (k, d)."""
+
+    origin: Array  # (k, d)
+    weight: Array  # (k, d), or (k, 1) with whole squares
+    first: Array  # (k, d)
+    second: Array
+
+
+class Queried(ABC):
+    """The rows of a table in a database, with their class weights; only sums come back.
+
+    Once encoded, columns are numbers or categories; `block` are those of a block of a mixed table.
+    """
+
+    classes: Array  # (k,)
+
+    @property
+    @abstractmethod
+    def features(self) -> Features:
+        """The columns, by name."""
+
+    @abstractmethod
+    def holding(self) -> list[tuple[str, str]]:
+        """Of each column its `ColumnScale`, and what it holds, in words."""
+
+    @abstractmethod
+    def encoded(self, encoder: Any) -> Queried:
+        """The same rows as an encoder reads them, which says so in `asked(rows)`."""
+
+    @abstractmethod
+    def divided(self, features: Any) -> Queried:
+        """The same rows in the blocks of a mixed table, `BlockFeatures`."""
+
+    @abstractmethod
+    def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
+        """DataError unless all columns hold finite numbers, with missing ones if allowed, and none below the least."""
+
+    @abstractmethod
+    def relabelled(self, labels: Callable[[Any], Any]) -> Queried:
+        """The same rows after a change of their labels; TypeError for one that has no query."""
+
+    @abstractmethod
+    def onto(self, classes: Array) -> Queried:
+        """The same rows with a list of classes in the place of their own; rows of other classes do not count."""
+
+    @abstractmethod
+    def block(self, name: str) -> Queried:
+        """The columns of a block."""
+
+    @abstractmethod
+    def weighed(self, formulas: Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]) -> Queried:
+        """The same rows with other class weights.
+
+        `formulas(say, y, weight)` gives these (k,), and some numbers whose sums are in `totals`.
+        """
+
+    @abstractmethod
+    def count(self) -> int:
+        """The number of rows, whatever their weights."""
+
+    @abstractmethod
+    def mass(self) -> Array:
+        """The weight of each class (k,)."""
+
+    @abstractmethod
+    def totals(self) -> Array:
+        """The sums of the numbers that `weighed` was given."""
+
+    @abstractmethod
+    def agreeing(self, said: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
+        """The weight of all rows, and of those whose class has, among these classes, the number that a formula gives.
+
+        DataError if the formula gives none for some rows.
+        """
+
+    @abstractmethod
+    def middles(self) -> tuple[Array, Array]:
+        """The mean of each column by class, and the width of its range (k, d); 0 where a class has no entry."""
+
+    @abstractmethod
+    def powers(self, origin: Array) -> Power:
+        """Moments of each column (k, d) about given origins (k, d)."""
+
+    @abstractmethod
+    def patterns(self, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
+        """Whole moments by pattern of missing entries; None if there are more patterns than the limit."""
+
+    @abstractmethod
+    def counts(self) -> list[tuple[Array, Array]]:
+        """Of each column of categories, the values that rows have (v,), and their weights by class (k, v)."""
+
+    @abstractmethod
+    def cells(self, most: int) -> list[tuple[Array, int, Array]]:
+        """Of each column of numbers: a number (m,) of each cell of the grid, its shift, and weights by class (k, m).
+
+        The shift is the least at which there are at most so many cells.
+        """
+
+    @abstractmethod
+    def coded(self, readings: Sequence[Reading]) -> list[Array]:
+        """Of each column, the weights by class of its cells (k, r)."""
+
+
+def queried(f: Any, rows: Queried) -> Any:
+    """The sum of f over all rows, by query; TypeError, in one sentence, if f has none."""
+    query = getattr(f, "query", None)
+    if query is None:
+        name = getattr(f, "__name__", type(f).__name__)
+        raise TypeError(
+            f"this cannot be learned in a database ({name} has no query): tables, normal densities, planes and "
+            "NaiveBayes can, with learner=ClosedForm() or RiskCalibration(); or take the rows into memory"
+        )
+    return query(rows)
+
+
+def changed(change: Any, rows: Queried) -> Queried:
+    """The rows after a change of each batch; TypeError if it cannot be asked for."""
+    asked = getattr(change, "asked", None)
+    if asked is None:
+        raise TypeError(
+            f"{type(change).__name__} changes or draws rows one by one, which a database is not asked to do: use a "
+            "learner without minibatches, samples or splits, or take the rows into memory"
+        )
+    found: Queried = asked(rows)
+    return found

@@ -1,0 +1,1 @@
+"""Random trees whose leaves are categories."""

@@ -1,0 +1,460 @@
+"""Compiled loops that grow a random tree, in one thread; `_tree_kernels` says what its nodes hold.
+
+The rows of a node stand next to each other in `order`, from `begin` to `end`; `_splits` divides them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice._core.vector import Array
+from suffice._runtime import hashing as _hash
+from suffice._runtime.lazy import compiled
+from suffice.encoders.trees.walk import goes_left, mixed
+
+LEFT, RIGHT, MISSING = 0, 1, 2  # where the rows of a node are under a split
+PARTS, BITS, PART = 4, np.uint64(16), np.uint64(0xFFFF)  # of a word that holds the weights of so many classes
+NOTHING, ONE = np.uint64(0), np.uint64(1)
+HALF, LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # the bits of half a random number, and those of the lower half
+GROUP = np.uint64(8)  # rows that a processor works on at a time
+STEP = np.uint64(_hash.GOLDEN)  # from one state of the random numbers to the next, as splitmix64 has them
+
+
+@compiled
+def below(half: Any, size: Any) -> Any:
+    """A random whole number below `size`, from one below 2^32."""
+    return (half * size) >> HALF
+
+
+@compiled
+def draw(
+    most: int,
+    columns: Array,
+    ordered: Array,
+    order: Array,
+    begin: Any,
+    end: Any,
+    features: Array,
+    fixed: int,
+    state: Any,
+    splits: Any,
+) -> tuple[int, int, Any]:
+    """Random splits of a node, their feature, `low` and `high`: how many, fewer than `most` if nothing varies.
+
+    Besides, how many of `features` (d,) do not vary in the node, which come first there, and the next state. A
+    threshold is between the values of two random rows, or at that of one.
+    """
+    which, low, high = splits
+    d, m, count = len(features), end - begin, 0
+    while count < most and fixed < d:
+        word, rows = mixed(state), mixed(state + STEP)
+        state += STEP + STEP
+        at = np.uint64(fixed) + below(word >> HALF, np.uint64(d - fixed))
+        j, first = np.uint64(features[at]), below(rows >> HALF, m)
+        second = first + ONE + below(rows & LOWER, m - ONE)
+        one, other = (
+            columns[j, order[begin + first]],
+            columns[j, order[begin + second - (m if second >= m else NOTHING)]],
+        )
+        cut = one
+        if one < other or one > other:
+            cut = between(one, other, float(word & LOWER) * 2.0**-32) if ordered[j] else one
+        else:
+            found = kinds(columns, j, order, begin, end)
+            if found < 2:
+                features[at], features[fixed] = features[fixed], features[at]
+                fixed += 1
+                continue
+            cut = one if found == 3 and (one == other or not ordered[j]) else np.nan
+            if ordered[j] and is_greatest(cut, columns, j, order, begin, end):  # against the others
+                cut = np.nextafter(cut, -np.inf)
+        which[count], low[count], high[count] = j, -np.inf if ordered[j] else cut, cut
+        count += 1
+    return count, fixed, state
+
+
+@compiled
+def between(one: float, other: float, share: float) -> float:
+    """A threshold at some share of the way from one value to another, below the greater."""
+    cut = (1.0 - share) * one + share * other
+    least = min(one, other)
+    return least if cut < least or cut >= max(one, other) else cut  # by rounding
+
+
+@compiled
+def kinds(columns: Array, j: Any, order: Array, begin: Any, end: Any) -> int:
+    """How many kinds of entries a node has, up to 3: two different values are 3, a missing entry and a value are 2."""
+    seen, missing = np.nan, 0
+    for i in range(begin, end):
+        value = columns[j, order[i]]
+        if np.isnan(value):
+            missing = 1
+        elif np.isnan(seen):
+            seen = value
+        elif value != seen:
+            return 3
+    return missing + (not np.isnan(seen))
+
+
+@compiled
+def is_greatest(value: float, columns: Array, j: Any, order: Array, begin: Any, end: Any) -> bool:
+    """Whether no row of a node has a greater value."""
+    for i in range(begin, end):  # noqa: SIM110 - `all` is not compiled
+        if columns[j, order[i]] > value:
+            return False
+    return True
+
+
+@compiled
+def packed(labels: Array, weight: Array, classes: int) -> Array:
+    """The weight of each row as a part of a word (n,), that of its class; no words (0,) if weights do not fit.
+
+    So one sum of words is the weights of all classes.
+    """
+    words, total, fit = np.empty(len(labels), np.uint64), 0.0, classes <= PARTS
+    for i in range(len(labels)):
+        total += weight[i]
+        fit &= weight[i] == np.floor(weight[i])
+        words[i] = np.uint64(weight[i]) << (BITS * np.uint64(labels[i]))
+    return words if fit and total <= float(PART) else words[:0]
+
+
+@compiled
+def part(word: Any, c: int) -> float:
+    """The weight of a class in a word."""
+    return float((word >> (BITS * np.uint64(c))) & PART)
+
+
+@compiled
+def summary(word: Any, classes: int) -> tuple[float, bool]:
+    """The weight of all classes in a word, and whether it is all of one class."""
+    mass, most = 0.0, 0.0
+    for c in range(classes):
+        mass, most = mass + part(word, c), max(most, part(word, c))
+    return mass, mass == most
+
+
+@compiled
+def add_words(
+    count: int,
+    columns: Array,
+    order: Array,
+    begin: Any,
+    end: Any,
+    words: Array,
+    plain: bool,
+    splits: Any,
+    there: Array,
+    lost: Array,
+) -> None:
+    """The sums of the words of those rows of a node that each split sends to the left, and of those missing, into
+    `there` and `lost` (q,).
+
+    Rows go in whole groups: the words of those beyond `end` must be NOTHING. `plain` says that all features have an
+    order and no entry is missing.
+    """
+    which, low, high = splits
+    end = begin + ((end - begin + GROUP - ONE) & ~(GROUP - ONE))  # some rows are slower than a group
+    for q in range(count):
+        j, least, most, left, gone = which[q], low[q], high[q], NOTHING, NOTHING
+        if plain:
+            for i in range(begin, end):
+                left += words[i] if columns[j, order[i]] <= most else NOTHING
+        else:
+            for i in range(begin, end):
+                value = columns[j, order[i]]
+                left += words[i] if (value <= most) & (value >= least) else NOTHING
+                gone += words[i] if np.isnan(value) else NOTHING
+        there[q], lost[q] = left, gone
+
+
+@compiled
+def best_of_words(
+    count: int, there: Array, lost: Array, total: Any, classes: int, high: Array, min_leaf: float
+) -> tuple[float, int, bool]:
+    """What the best split is worth, which it is and whether it sends missing entries to the left.
+
+    By the words of the rows on the left, of those missing and of all.
+    """
+    best, at, to_left = -1.0, 0, False
+    for q in range(count):
+        sums, alone = (0.0,) * 7, np.isnan(high[q])
+        for c in range(classes):
+            a, m = part(there[q], c), part(lost[q], c)
+            sums = with_class(sums, a, part(total, c) - a - m, m, alone)
+        score, side = judged(sums, alone, min_leaf)
+        if score > best:
+            best, at, to_left = score, q, side
+    return best, at, to_left
+
+
+@compiled
+def best_of_weights(
+    count: int,
+    columns: Array,
+    order: Array,
+    begin: Any,
+    end: Any,
+    labels: Array,
+    weight: Array,
+    splits: Any,
+    counts: Array,
+    enough: float,
+    min_leaf: float,
+) -> tuple[float, int, bool]:
+    """The same by labels and weights of a node's rows, side by side; none after a split that is worth enough.
+
+    `counts` (3, k) is zero, before and afterwards.
+    """
+    which, low, high = splits
+    best, at, to_left = -1.0, 0, False
+    for q in range(count):
+        if best < enough:
+            add_weights(columns, which[q], order, begin, end, labels, weight, low[q], high[q], counts)
+            score, side = judge_weights(counts, labels, begin, end, np.isnan(high[q]), min_leaf)
+            if score > best:
+                best, at, to_left = score, q, side
+    return best, at, to_left
+
+
+@compiled
+def add_weights(
+    columns: Array,
+    j: Any,
+    order: Array,
+    begin: Any,
+    end: Any,
+    labels: Array,
+    weight: Array,
+    low: float,
+    high: float,
+    counts: Array,
+) -> None:
+    """The weights by class of a node's rows on each side of a split, and of those missing, to counts (3, k)."""
+    for i in range(begin, end):
+        value = columns[j, order[i]]
+        side = RIGHT - ((value <= high) & (value >= low))  # no jump, which half the time is guessed wrong
+        side = MISSING if np.isnan(value) else side
+        counts[side, labels[i]] += weight[i]
+
+
+@compiled
+def judge_weights(
+    counts: Array, labels: Array, begin: Any, end: Any, missing_left: bool, min_leaf: float
+) -> tuple[float, bool]:
+    """`judged` by weights by class (3, k), which are zero afterwards.
+
+    Of more classes than rows of a node, only those of its rows, `labels` from `begin` to `end`, are visited.
+    """
+    sums = (0.0,) * 7
+    k, m = counts.shape[1], int(end - begin)
+    for i in range(min(k, m)):  # a second visit adds nothing
+        c = i if k <= m else labels[begin + np.uint64(i)]
+        sums = with_class(sums, counts[LEFT, c], counts[RIGHT, c], counts[MISSING, c], missing_left)
+        counts[LEFT, c] = counts[RIGHT, c] = counts[MISSING, c] = 0.0
+    return judged(sums, missing_left, min_leaf)
+
+
+@compiled
+def with_class(sums: Any, a: float, b: float, m: float, missing_left: bool) -> Any:
+    """The weights on the left, on the right and missing, and the sums of their squares by class, with another class.
+
+    The squares are those of the left and the right without missing rows, and of both with them.
+    """
+    if missing_left:
+        a, m = a + m, 0.0
+    left, right, lost, lefts, rights, lefts_lost, rights_lost = sums
+    lefts, rights = lefts + a * a, rights + b * b
+    lefts_lost, rights_lost = lefts_lost + (a + m) * (a + m), rights_lost + (b + m) * (b + m)
+    return left + a, right + b, lost + m, lefts, rights, lefts_lost, rights_lost
+
+
+@compiled
+def judged(sums: Any, missing_left: bool, min_leaf: float) -> tuple[float, bool]:
+    """sum_c w_c^2 / w over both sides of a split, -1 if one is too small, and whether missing entries go to the left.
+
+    They go where that sum is the greater, which is where the Gini impurity is the less; else to the larger side; or
+    they must.
+    """
+    left, right, lost, lefts, rights, lefts_lost, rights_lost = sums
+    if lost == 0.0:
+        return gain(lefts, left, rights, right, min_leaf), left >= right or missing_left
+    joined_left = gain(lefts_lost, left + lost, rights, right, min_leaf)
+    joined_right = gain(lefts, left, rights_lost, right + lost, min_leaf)
+    if joined_left == joined_right:
+        return joined_left, left >= right or missing_left
+    return max(joined_left, joined_right), joined_left > joined_right or missing_left
+
+
+@compiled
+def gain(a: float, mass: float, b: float, other: float, min_leaf: float) -> float:
+    """The sum of squares by weight of two sides; -1 if one of them is too small."""
+    enough = (mass >= min_leaf) & (other >= min_leaf) & (mass > 0.0) & (other > 0.0)  # one jump
+    return a / mass + b / other if enough else -1.0
+
+
+PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure sides scores, except for rounding
+FEW = 3  # times as many rows as those of a tree, up to which these are not put side by side
+LEAF = -1  # in the place of how many features do not vary in a node
+
+
+@compiled
+def taken(table: Array, rows: Array) -> Array:
+    """Some rows (m,) of columns (d, n): (d, m)."""
+    columns = np.empty((len(table), len(rows)))
+    for j in range(len(table)):
+        for i in range(len(rows)):
+            columns[j, i] = table[j, np.uint64(rows[i])]
+    return columns
+
+
+@compiled
+def divide(
+    columns: Array,
+    j: Any,
+    order: Array,
+    begin: Any,
+    end: Any,
+    cut: float,
+    ordered: bool,
+    missing_left: bool,
+    spare: Array,
+) -> Any:
+    """The rows of a node that go to the left first, both in their order; where the others begin."""
+    first, others = begin, NOTHING
+    for i in range(begin, end):
+        r = order[i]
+        left = goes_left(columns[j, r], cut, ordered, missing_left)
+        order[first] = spare[others] = r  # no jump: what is written too much is written over
+        first += np.uint64(left)
+        others += np.uint64(not left)
+    for i in range(others):  # compiles in a tenth of the time of one assignment
+        order[first + i] = spare[i]
+    return first
+
+
+@compiled
+def gather(order: Array, begin: Any, end: Any, values: Array, near: Array) -> Any:
+    """Values of the rows of a node, put side by side with a group of zeros after them, and their sum.
+
+    Nothing if there are no values.
+    """
+    total = values.dtype.type(0)
+    for i in range(begin, end if len(values) else begin):
+        near[i] = values[order[i]]
+        total += near[i]
+    near[end : end + GROUP] = 0
+    return total
+
+
+@compiled
+def alike(order: Array, begin: Any, end: Any, labels: Array, own: Array) -> bool:
+    """Whether all rows of a node are of one class; their labels, put side by side."""
+    pure = True
+    for i in range(begin, end):
+        own[i] = labels[order[i]]
+        pure &= own[i] == own[begin]
+    return pure
+
+
+@compiled
+def is_leaf(mass: float, pure: bool, min_split: float, supervised: bool) -> bool:
+    """Whether a node of so much weight is not split, which may be of one class."""
+    return mass < min_split or (supervised and pure)
+
+
+@compiled
+def put(stack: Array, top: int, node: int, begin: Any, end: Any, fixed: int) -> None:
+    """A node to be grown on: its rows from `begin` to `end`, and how many features do not vary among them."""
+    stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = node, begin, end, fixed
+
+
+@compiled
+def grow(
+    table: Array,
+    plain: bool,
+    ordered: Array,
+    rows: Array,
+    labels: Array,
+    weight: Array,
+    classes: int,
+    seed: Array,
+    candidates: int,
+    min_leaf: float,
+    min_split: float,
+    supervised: bool,
+) -> tuple[Array, Array, Array, Array]:
+    """A random tree over some rows (n,) of a table (d, N): feature, threshold, missing_left and left of every node.
+
+    `ordered` (d,) says which columns have an order, `plain` that all have and that no entry is missing; labels and
+    weights are those of all N rows. Of up to `candidates` random splits of features that vary among the rows of a node
+    it takes the one of least Gini impurity; among m rows of 2 m - 3 at most, as few rows have few ways to be divided.
+    """
+    d, n = len(table), len(rows)
+    size = max(1, 2 * n - 1)
+    feature, threshold = np.zeros(size, np.int32), np.zeros(size)
+    missing_left, left = np.zeros(size, np.bool_), np.zeros(size, np.int32)
+    columns, order, spare = table, np.zeros(n + int(GROUP), np.uint32), np.empty(n, np.uint32)
+    order[:n] = rows
+    if table.shape[1] > FEW * n:  # so many others that they are in the way
+        columns, labels, weight = taken(table, rows), labels[rows], weight[rows]
+        order[:n] = np.arange(n)
+    words = packed(labels, weight, classes)
+    state = seed[0] + STEP
+    features = np.arange(d)  # those that do not vary in a node come first, there and below it
+    own, share = np.empty(n, labels.dtype), np.empty(n + int(GROUP))  # of a node's rows, side by side
+    near = np.empty(n + int(GROUP), np.uint64)
+    which, low, high = np.empty(candidates, np.uint64), np.empty(candidates), np.empty(candidates)
+    splits = which, low, high  # of a node
+    there, lost = np.empty(candidates, np.uint64), np.empty(candidates, np.uint64)
+    counts = np.zeros((3, classes))
+    stack = np.empty((n + 2, 4), np.int64)
+    put(stack, 0, 0, 0, n, 0)
+    top, nodes, leaves = 1, 1, 0
+    while top:
+        top -= 1
+        node, begin, end, fixed = stack[top, 0], np.uint64(stack[top, 1]), np.uint64(stack[top, 2]), stack[top, 3]
+        if fixed == LEAF:
+            left[node] = -1 - leaves
+            leaves += 1
+            continue
+        total = gather(order, begin, end, words, near)
+        if len(words):
+            mass, pure = summary(total, classes)
+        else:
+            mass = gather(order, begin, end, weight, share)
+            pure = alike(order, begin, end, labels, own)
+        q, best, at, to_left = 0, -1.0, 0, False
+        if end - begin > 1 and not is_leaf(mass, pure, min_split, supervised):
+            q = min(candidates, 2 * int(end - begin) - 3)
+            q, fixed, state = draw(q, columns, ordered, order, begin, end, features, fixed, state, splits)
+        if len(words):
+            add_words(q, columns, order, begin, end, near, plain, splits, there, lost)
+            best, at, to_left = best_of_words(q, there, lost, total, classes, high, min_leaf)
+        else:
+            enough = PERFECT * mass
+            best, at, to_left = best_of_weights(
+                q, columns, order, begin, end, own, share, splits, counts, enough, min_leaf
+            )
+        if best < 0:
+            left[node] = -1 - leaves
+            leaves += 1
+            continue
+        feature[node], threshold[node], missing_left[node] = which[at], high[at], to_left
+        first = second = fixed
+        if len(words):  # what is known of the sides already need not be looked up in their rows
+            there[at] += lost[at] if to_left else NOTHING
+            mass, pure = summary(there[at], classes)
+            first = LEAF if is_leaf(mass, pure, min_split, supervised) else fixed
+            mass, pure = summary(total - there[at], classes)
+            second = LEAF if is_leaf(mass, pure, min_split, supervised) else fixed
+        ends = end
+        if first != LEAF or second != LEAF:
+            ends = divide(columns, which[at], order, begin, end, high[at], ordered[which[at]], to_left, spare)
+        left[node] = nodes
+        put(stack, top, nodes + 1, ends, end, second)
+        put(stack, top + 1, nodes, begin, ends, first)
+        top, nodes = top + 2, nodes + 2
+    return feature[:nodes], threshold[:nodes], missing_left[:nodes], left[:nodes]

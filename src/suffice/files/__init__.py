@@ -1,6 +1,0 @@
-"""Model files and checkpoints: zip archives of arrays and one JSON document, without pickle."""
-
-from suffice.files._error import CheckpointError, ModelFileError
-from suffice.files._file import Loaded, Savable, digest, load, load_noted, save
-
-__all__ = ["CheckpointError", "Loaded", "ModelFileError", "Savable", "digest", "load", "load_noted", "save"]

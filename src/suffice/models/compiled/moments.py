@@ -1,0 +1,194 @@
+"""Compiled loops that sum rows and columns of numbers by class, in one thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice._core.vector import Array
+from suffice._runtime.lazy import compiled, in_any_order
+
+FEW = 64  # rows whose sums need no compensation
+SOME = 1024  # rows of which columns are summed at a time
+DENSE = 4  # classes, up to which a sum over all rows takes less time than finding those of each
+
+
+@compiled
+def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
+
+    Those of a few rows at a time, which are added up with compensation: so a value repeated in a million rows leaves no
+    variance behind. Only where entries are missing does every entry have to be looked at on its own.
+    """
+    n, d = X.shape
+    k = origin.shape[0]
+    sums, lost, part, mass = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros(k)
+    for begin in range(0, n, FEW):
+        end = min(n, begin + FEW)
+        part[:], mass[:] = 0.0, 0.0
+        for i in range(begin, end):
+            c, w = labels[i], weight[i]
+            if c >= 0:
+                mass[c] += w
+                for j in range(d):
+                    x = X[i, j] - origin[c, j]
+                    part[1, c, j] += w * x
+                    part[2, c, j] += w * x * x
+        if np.isnan(part).any():
+            _moments_there(X[begin:end], origin, labels[begin:end], weight[begin:end], part)
+        else:
+            for c in range(k):
+                part[0, c] = mass[c]
+        _add_exactly(part, sums, lost)
+    return sums[0], sums[1], sums[2]
+
+
+@compiled
+def column_moments(columns: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """`class_moments` of columns (d, n), each in one piece, some rows at a time.
+
+    Every class is summed over all of these with weights of zero in the others, or, where classes are many, over its own
+    entries, put side by side.
+    """
+    d, n = columns.shape
+    k = origin.shape[0]
+    sums, lost, part = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d))
+    order, near, end = np.empty(SOME, np.uint32), np.empty(SOME), np.empty(k + 1, np.int64)
+    own = np.empty((k if k <= DENSE else 1, SOME))
+    for start in range(0, n, SOME):
+        stop = min(n, start + SOME)
+        if k <= DENSE:
+            by_weight(labels[start:stop], weight[start:stop], own)
+        else:
+            by_class(labels[start:stop], weight[start:stop], order, own[0], end)
+        for j in range(d):
+            x = columns[j, start:stop]
+            if k > DENSE:
+                for i in range(end[k]):
+                    near[i] = x[order[i]]
+            for c in range(k):
+                if k <= DENSE:
+                    part[0, c, j], part[1, c, j], part[2, c, j] = three_moments(x, own[c, : len(x)], origin[c, j])
+                else:
+                    at = slice(end[c], end[c + 1])
+                    part[0, c, j], part[1, c, j], part[2, c, j] = three_moments(near[at], own[0, at], origin[c, j])
+        if np.isnan(part).any():
+            _moments_there(columns[:, start:stop].T, origin, labels[start:stop], weight[start:stop], part)
+        _add_exactly(part, sums, lost)
+    return sums[0], sums[1], sums[2]
+
+
+@compiled
+def by_weight(labels: Array, weight: Array, own: Array) -> None:
+    """Weights by class (k, n), zero in all classes but a row's own."""
+    own[:, : len(labels)] = 0.0
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            own[labels[i], i] = weight[i]
+
+
+@compiled
+def by_class(labels: Array, weight: Array, order: Array, own: Array, end: Array) -> None:
+    """The rows that have a class in the order of their classes, their weights, and where each class begins (k + 1,)."""
+    end[:] = 0
+    for i in range(len(labels)):
+        end[labels[i] + 1] += labels[i] >= 0
+    for c in range(1, len(end)):
+        end[c] += end[c - 1]
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            at = end[labels[i]]
+            order[at], own[at] = i, weight[i]
+            end[labels[i]] += 1
+    for c in range(len(end) - 1, 0, -1):
+        end[c] = end[c - 1]
+    end[0] = 0
+
+
+@in_any_order
+def three_moments(x: Array, w: Array, origin: float) -> tuple[float, float, float]:
+    """sum_i w_i, sum_i w_i (x_i - o) and sum_i w_i (x_i - o)^2."""
+    count, first, second = 0.0, 0.0, 0.0
+    for i in range(len(x)):
+        gap = x[i] - origin
+        count += w[i]
+        first += w[i] * gap
+        second += w[i] * gap * gap
+    return count, first, second
+
+
+@compiled
+def _add_exactly(part: Array, sums: Array, lost: Array) -> None:
+    """Add to sums (3, k, d) with compensation for what rounding has lost."""
+    for m in range(part.shape[0]):
+        for c in range(part.shape[1]):
+            for j in range(part.shape[2]):
+                term = part[m, c, j] - lost[m, c, j]
+                total = sums[m, c, j] + term
+                lost[m, c, j] = (total - sums[m, c, j]) - term
+                sums[m, c, j] = total
+
+
+@compiled
+def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: Array) -> None:
+    """The sums of `class_moments` into (3, k, d), entry by entry."""
+    sums[:] = 0.0
+    for i in range(len(X)):
+        c, w = labels[i], weight[i]
+        if c >= 0:
+            for j in range(X.shape[1]):
+                x = X[i, j] - origin[c, j]
+                if x == x:
+                    sums[0, c, j] += w
+                    sums[1, c, j] += w * x
+                    sums[2, c, j] += w * x * x
+
+
+@compiled
+def class_rows(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Rows x - o in the order of their classes, their weights, and where each class begins (k + 1,)."""
+    n, d = X.shape
+    k = origin.shape[0]
+    begin = np.zeros(k + 1, np.int64)
+    for i in range(n):
+        if labels[i] >= 0:
+            begin[labels[i] + 1] += 1
+    for c in range(k):
+        begin[c + 1] += begin[c]
+    Z, own, at = np.empty((begin[k], d)), np.empty(begin[k]), begin.copy()
+    for i in range(n):
+        c = labels[i]
+        if c >= 0:
+            for j in range(d):
+                Z[at[c], j] = X[i, j] - origin[c, j]
+            own[at[c]] = weight[i]
+            at[c] += 1
+    return Z, own, begin
+
+
+@compiled
+def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, Array]:
+    """`class_moments` for signed weights of every row in every class (n, k)."""
+    n, d = X.shape
+    k = W.shape[1]
+    mass, count, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
+    for i in range(n):
+        if np.isnan(X[i].sum()):
+            for c in range(k):
+                w = W[i, c]
+                for j in range(d):
+                    x = X[i, j] - origin[c, j]
+                    if x == x:
+                        count[c, j] += w
+                        first[c, j] += w * x
+                        second[c, j] += w * x * x
+            continue
+        for c in range(k):
+            w = W[i, c]
+            mass[c] += w
+            for j in range(d):
+                x = X[i, j] - origin[c, j]
+                first[c, j] += w * x
+                second[c, j] += w * x * x
+    for c in range(k):
+        count[c] += mass[c]
+    return count, first, second

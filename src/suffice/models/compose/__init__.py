@@ -1,0 +1,1 @@
+"""Models made of models: blocks of columns, experts, contests of classes."""

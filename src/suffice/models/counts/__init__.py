@@ -1,0 +1,1 @@
+"""Counts of words and events: multinomial, Bernoulli and Poisson."""

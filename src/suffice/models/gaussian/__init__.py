@@ -1,0 +1,1 @@
+"""Normal classes: moments and what follows from them."""

@@ -1,0 +1,173 @@
+"""Gaussian classes with diagonal covariances: naive Bayes over numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from scipy.sparse import issparse
+
+from suffice._core.features import Domain, Encoded
+from suffice._core.labels import OneHot, dense
+from suffice._core.vector import Array
+from suffice.encoders import Encoder, Numbers
+from suffice.models.base import Attempt, Natural, Removable, Samplable
+from suffice.models.compiled import scores as _kernels
+from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
+from suffice.models.gaussian.moments import Moments, ratio, sparse_log_density
+from suffice.models.leave_one_out import diagonal_without
+from suffice.models.natural import Quadratic
+from suffice.models.statistics import Statistics
+from suffice.models.terms import DrawnDensity, ExplainedDensity, Nomogram, Square, Terms, by_column, keys_of, whole
+
+ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """Parameters: log p(y) (k,), means about the origins (k, d), variances (k or 1, d); 0 is a feature left out."""
+
+    domain: Domain
+    class_log_prob: Array
+    origin: Array
+    mean: Array
+    variance: Array
+
+    @property
+    def covariance(self) -> Array:
+        """The variances, as those of full covariances are called."""
+        return self.variance
+
+    def solve(self, b: Array) -> Array:
+        """cov^-1 b for rows b (k, d)."""
+        return np.asarray(b * ratio(1.0, self.variance))
+
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
+        used = self.variance > 0
+        log_det = np.log(self.variance, out=np.zeros(self.variance.shape), where=used)
+        return float((count * log_det + scatter * ratio(1.0, self.variance)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _DiagonalGaussian(
+    Gaussian[Diagonal],
+    Removable[Moments, Diagonal],
+    ExplainedDensity[Diagonal],
+    DrawnDensity[Diagonal],
+    Samplable[Diagonal],
+):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
+
+    continuous: ClassVar[bool] = True
+
+    encoder: Encoder = field(default=Numbers(missing=True, sparse=True), kw_only=True)
+
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Diagonal]:
+        """A block is a feature of a class, or everything if the classes are tied."""
+        variance, exists = self.variance(s)
+        used = self._used(s)
+        exists |= ~used
+        theta = Diagonal(
+            s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), np.where(exists & used, variance, 0.0)
+        )
+        regular = exists & (self._known_mean(s) | empty(s)[:, None])
+        block = np.broadcast_to(regular.all() if self.tied else regular, s.sums.first.shape)
+        valid = replace(s, mass=s.mass > 0, sums=replace(s.sums, count=block, first=block, second=block))
+        return Attempt(theta, valid, self._unknown_mean(s) or self._no_variance(s, exists))
+
+    def variance(self, s: Statistics[Moments]) -> tuple[Array, Array]:
+        """(m2 var0 + scatter) / (m2 + count), and where it exists (k or 1, d)."""
+        own = self.pooled(s)
+        weight = own.rows + self._prior.cov_weight
+        variance = ratio(own.scatter + self._prior.cov_weight * prior_covariance(self._prior, 1), weight)
+        return variance, (weight > 0) & (variance > ratio(own.nothing, weight))
+
+    def _no_variance(self, s: Statistics[Moments], exists: Array) -> str | None:
+        bad = np.argwhere(~exists & self._needed(s)[:, None])
+        if not len(bad):
+            return None
+        c, j = bad[0].tolist()
+        where = s.domain.name(j)
+        if self.tied:
+            what = f"{where} does not vary within any class: the pooled variance is zero"
+        elif s.sums.count[c, j] <= 0:
+            what = f"{s.label(c)} has no values in {where}: its mean and variance are unknown"
+        else:
+            what = f"{s.label(c)} has no variance in {where} ({s.sums.count[c, j]:g} rows, too alike to tell apart)"
+        return f"{what}. Use prior='default', or leave the column out"
+
+    def log_density(self, X: Encoded, theta: Diagonal) -> Array:
+        precision, constant = self._scales(theta)
+        values = theta.domain.features.read(X)
+        if issparse(values):
+            return sparse_log_density(values, theta.origin, theta.mean, precision, constant)
+        return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
+
+    def _scales(self, theta: Diagonal) -> tuple[Array, Array]:
+        """One over the variances (k, d), and the log of the density at the mean; 0 for a feature left out."""
+        precision = np.ascontiguousarray(np.broadcast_to(ratio(1.0, theta.variance), theta.mean.shape))
+        return precision, 0.5 * np.log(precision / (2 * np.pi), out=np.zeros(precision.shape), where=precision > 0)
+
+    def density_terms(self, X: Encoded, theta: Diagonal) -> Terms:
+        """log N(x_j; mean_yj, var_yj), a term for each column."""
+        precision, constant = self._scales(theta)
+        values = whole(theta.domain.features.read(X))[:, None, :]
+        terms = constant - 0.5 * precision * (values - theta.origin - theta.mean) ** 2
+        return Terms(np.zeros(len(theta.mean)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
+
+    def drawn_density(self, theta: Diagonal) -> Nomogram:
+        """log N(x_j; mean_yj, var_yj), a square for each column."""
+        precision, constant = self._scales(theta)
+        keys = keys_of(self)
+
+        def square(j: int) -> Square | None:
+            arrays = (part[:, j] for part in (theta.origin, theta.mean, precision, constant))
+            return Square((keys[j],), *arrays) if precision[:, j].any() else None
+
+        return by_column(keys, square, len(theta.mean))
+
+    def sample(self, codes: Array, theta: Diagonal, rng: np.random.Generator) -> Encoded:
+        """Normal numbers; a feature left out stays at its mean."""
+        spread = np.sqrt(np.broadcast_to(theta.variance, theta.mean.shape))[codes]
+        values = (theta.origin + theta.mean)[codes] + spread * rng.normal(size=spread.shape)
+        return Encoded(theta.domain.features, values)
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Diagonal, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there, and variances that all share by what it counts in any.
+
+        Sparse rows are made dense, some at a time: without a row every column's mean is another one.
+        """
+        if issparse(X.values):
+            size = max(1, ENTRIES // max(1, X.shape[1]))
+            parts = [slice(i, i + size) for i in range(0, max(1, len(X)), size)]
+            pieces = [(Encoded(X.features, np.asarray(cast(Any, X[part].values).toarray())), Y[part]) for part in parts]
+            return np.concatenate([self.log_density_without(*one, theta, s) for one in pieces])
+        values = theta.domain.features.read(X)
+        return diagonal_without(values, dense(Y), theta.origin, theta.variance, self.held(s))
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(_DiagonalGaussian, Free[Diagonal], Natural[Moments, Diagonal, Quadratic]):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj): every class has its own variances."""
+
+    def natural(self, theta: Diagonal) -> Quadratic:
+        """Of standardised features."""
+        _, _, centre, spread = self._frame()
+        unit = ratio(1.0, spread)
+        variance = np.where(theta.variance > 0, theta.variance * unit**2, 1.0)
+        return Quadratic.of(theta.class_log_prob, (theta.mean - centre) * unit, variance)
+
+    def from_natural(self, eta: Quadratic) -> Diagonal:
+        """The inverse of `natural`."""
+        domain, origin, centre, spread = self._frame()
+        mean, variance = eta.moments()
+        return Diagonal(domain, eta.intercept, origin, mean * spread + centre, variance * spread**2)
+
+
+@dataclass(frozen=True, eq=False)
+class TiedDiagonalGaussian(_DiagonalGaussian):
+    """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_j): the classes share their variances."""
+
+    tied: ClassVar[bool] = True

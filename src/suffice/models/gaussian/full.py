@@ -1,0 +1,378 @@
+"""Gaussian classes with full covariances: discriminant analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import lapack
+from sklearn.base import clone
+
+from suffice._core.features import Domain, Encoded
+from suffice._core.labels import OneHot, dense
+from suffice._core.vector import Array
+from suffice.encoders import Encoder, Numbers
+from suffice.models.base import Attempt, DegenerateError, Natural, Read, Removable, Samplable
+from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
+from suffice.models.gaussian.em import Completed, settle
+from suffice.models.gaussian.likely import likely_scores
+from suffice.models.gaussian.moments import VAGUE, Moments, ratio, squared_lengths
+from suffice.models.gaussian.patterns import by_pattern, complete, groups, guessed
+from suffice.models.leave_one_out import ENTRIES, Held, Spanned, full_without, shared_without, taken
+from suffice.models.linear.base import Linear
+from suffice.models.natural import Quadratic
+from suffice.models.statistics import Statistics
+from suffice.models.terms import DrawnDensity, ExplainedDensity, Form, Nomogram, Terms, keys_of
+
+SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
+LOG_2PI = float(np.log(2 * np.pi))
+NO_LEAVING = (
+    "rows with missing values under whole covariances were learned by EM, from which a single row cannot be taken: use "
+    "suffice.model_selection.cross_validate, impute the values, or use GaussianNB"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Full:
+    """Parameters: log p(y) (k,), means about the origins (k, d), covariances (k or 1, d, d) and what whitens them.
+
+    `whiten` has cov^-1 = whiten whiten'; a feature left out has rows of zeros.
+    """
+
+    domain: Domain
+    class_log_prob: Array
+    origin: Array
+    mean: Array
+    covariance: Array
+    whiten: Array
+    log_det: Array  # (k or 1,)
+
+    def solve(self, b: Array) -> Array:
+        """cov^-1 b for rows b (k, d), of tied classes."""
+        return np.asarray(b @ self.whiten[0] @ self.whiten[0].T)
+
+    def misfit(self, scatter: Array, count: Array) -> float:
+        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d, d)."""
+        traces = np.einsum("kij,kil,klj->k", self.whiten, scatter, self.whiten, optimize=True)
+        return float((count[:, 0] * self.log_det + traces).sum())
+
+    def peaks(self) -> Array:
+        """log p(x | y) at the means (k or 1,)."""
+        return np.asarray(-0.5 * (self.log_det + float(self.whiten[0].any(axis=1).sum()) * LOG_2PI))
+
+    def marginal(self, which: Array) -> Full:
+        """Of some features (m,): means and covariances of these."""
+        used = np.ones(len(which), dtype=bool)
+        factors = [factor(cov[np.ix_(which, which)], used, 0.0 * which, 0.0 * which) for cov in self.covariance]
+        return Full.of(self.domain, self.class_log_prob, self.origin[:, which], self.mean[:, which], factors)
+
+    def spanned(self, c: int) -> Spanned:
+        """One of the covariances, taken apart."""
+        return Spanned(self.whiten[c], float(self.log_det[c]), int(self.whiten[c].any(axis=1).sum()))
+
+    @classmethod
+    def of(cls, domain: Domain, class_log_prob: Array, origin: Array, mean: Array, factors: list[Factor]) -> Full:
+        """From covariances that are factored already."""
+        covariance, whiten = np.stack([f.covariance for f in factors]), np.stack([f.whiten for f in factors])
+        log_det = np.array([f.log_det for f in factors])
+        return cls(domain, class_log_prob, origin, mean, covariance, whiten, log_det)
+
+
+class Factor(NamedTuple):
+    """A covariance (d, d) taken apart: cov^-1 = whiten whiten', its log-determinant, and the feature that breaks it.
+
+    `blurred`: rounding that larger sums left may be why.
+    """
+
+    covariance: Array
+    whiten: Array
+    log_det: float
+    bad: int | None
+    rank: int
+    blurred: bool = False
+
+
+def factor(covariance: Array, used: Array, nothing: Array, noise: Array) -> Factor:
+    """Factor by Cholesky in units of the standard deviations, so that the units of the features do not matter.
+
+    `nothing` (d,) is the variance that counts as none. Errors E of the correlations, with |E_ij| <= e_i e_j and e^2 the
+    `noise` (d,) of the variances, change what a feature adds to those before it by w'Ew <= (|w|'e)^2. Here w is its row
+    of L^-1, in units of the diagonal of L.
+    """
+    covariance = 0.5 * (covariance + covariance.T)
+    variance = covariance.diagonal()
+    inverse = np.where(used & (variance > 0), 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+    correlation = covariance * (inverse[:, None] * inverse)
+    correlation.flat[:: len(inverse) + 1] = ~used | (inverse != 0)
+    rounding = np.maximum(SINGULAR, nothing * inverse**2)
+    lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
+    weak = np.flatnonzero(lower.diagonal() ** 2 <= rounding) if info == 0 else np.array([info - 1])
+    unmixed = np.zeros_like(covariance) if len(weak) else lapack.dtrtri(lower, lower=1)[0]
+    if noise.any() and not len(weak):
+        weak = np.flatnonzero((abs(unmixed) @ (np.sqrt(noise) * inverse)) ** 2 > VAGUE)
+    if len(weak):
+        rank = int((np.linalg.eigvalsh(correlation) > len(used) * rounding.max()).sum()) - int((~used).sum())
+        blurred = bool((noise * inverse**2).max() > SINGULAR)
+        return Factor(covariance, np.zeros_like(covariance), 0.0, int(weak[0]), rank, blurred)
+    whiten = inverse[:, None] * unmixed.T
+    log_det = 2.0 * (np.log(lower.diagonal()).sum() - np.log(inverse[inverse > 0]).sum())
+    return Factor(covariance, whiten, float(log_det), None, int(used.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], Samplable[Full]):
+    """p(x, y) = p(y) N(x; mean_y, cov_y)."""
+
+    full: ClassVar[bool] = True
+    continuous: ClassVar[bool] = True
+
+    encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:
+        """Moments; by pattern where entries are missing."""
+        return by_pattern(domain.features.read(X), W, self.origin)
+
+    @property
+    def kind_of_sums(self) -> object | None:
+        return by_pattern
+
+    def resolve(self, s: Statistics[Any]) -> Self:
+        return super().resolve(replace(s, sums=guessed(s.sums)))
+
+    @property
+    def likely(self) -> _FullGaussian:
+        """The model under which missing entries are filled in: without what is done to covariances besides."""
+        return self
+
+    def restrict(self, s: Statistics[Any]) -> Statistics[Moments]:
+        """Where entries are missing: what all rows are expected to sum to, at the parameters that this leads to."""
+        return self._completed(s, None)
+
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[Moments]:
+        return self._completed(s, read)
+
+    def _completed(self, s: Statistics[Any], read: Read | None) -> Statistics[Moments]:
+        if isinstance(s.sums, Moments):
+            return s
+        unknown = self._unknown_mean(replace(s, sums=s.sums.entries()))
+        if unknown is not None:
+            raise DegenerateError(unknown)
+        flat = clone(self._prior).set_params(mean_weight=0.0)
+        found = settle(replace(self.likely, believed=flat), s, read)
+        return found.shrunk(self._prior.mean_weight, self._prior.mean)
+
+    def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:
+        """The covariances, factored; a block is a class, or all classes if they share what they are made of."""
+        used = self._used(s)
+        factors = [factor(cov, used, *at) for cov, *at in zip(*self.covariances(s), strict=True)]
+        theta = Full.of(s.domain, self.class_log_prob(s), s.sums.origin, self._mean(s), factors)
+        problem = self._unknown_mean(s) or self._singular(s, factors)
+        return Attempt(theta, self._valid(s, factors), problem)
+
+    def covariances(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
+        """(m2 cov0 + scatter) / (m2 + count) (k or 1, d, d), and what of its diagonal counts as none or is rounding."""
+        own = self.pooled(s)
+        weight = own.rows + self._prior.cov_weight
+        covariance = ratio(own.scatter + self._prior.cov_weight * prior_covariance(self._prior, 2), weight[:, :, None])
+        return covariance, ratio(own.nothing, weight), ratio(own.noise, weight)
+
+    @property
+    def shared(self) -> bool:
+        """Whether a covariance depends on the statistics of all classes."""
+        return self.tied
+
+    def _valid(self, s: Statistics[Moments], factors: list[Factor]) -> Statistics[Moments]:
+        regular = np.array([one.bad is None for one in factors])
+        ok = regular & ((s.mass > 0) & (s.sums.count[:, 0] + self._prior.cov_weight > 0) | empty(s) & self.shared)
+        ok = np.broadcast_to(ok.all(), ok.shape) if self.shared else ok
+        return replace(s, mass=ok, sums=replace(s.sums, count=ok[:, None], first=ok[:, None], second=ok[:, None, None]))
+
+    def _singular(self, s: Statistics[Moments], factors: list[Factor]) -> str | None:
+        for c, (one, needed) in enumerate(zip(factors, self._needed(s), strict=True)):
+            if one.bad is not None and needed:
+                who = "the classes together have" if self.tied else f"{s.label(c)} has"
+                rows, features = s.mass.sum() if self.tied else s.mass[c], int(self._used(s).sum())
+                if one.blurred:
+                    return (
+                        f"{who} {rows:g} rows and a covariance that is singular, or lost to rounding, as the rows "
+                        f"forgotten vary far more than these ({s.domain.name(one.bad)} adds too little to the features "
+                        "before it). Fit these rows again, use prior='default', or leave columns out"
+                    )
+                return (
+                    f"{who} {rows:g} rows and a singular covariance, of rank {one.rank} for {features} features "
+                    f"({s.domain.name(one.bad)} adds nothing to those before it). "
+                    "Use prior='default', take more rows, or leave columns out"
+                )
+        return None
+
+    def log_density(self, X: Encoded, theta: Full) -> Array:
+        """Of the entries that are there: the others are integrated out."""
+        values = theta.domain.features.read(X)
+        if complete(values):
+            return self._log_density(values, theta)
+        out = np.zeros((len(values), len(theta.mean)))
+        for rows, which in self._known(values, theta):
+            out[rows] = self._log_density(values[rows][:, which], theta.marginal(which))
+        return out
+
+    def log_joint_likely(self, X: Encoded, theta: Full) -> Array:
+        """Classes that are far from a row in single precision, where there are many of many columns."""
+        values = theta.domain.features.read(X)
+        if self.tied or not complete(values):
+            return self.log_joint(X, theta)
+        const = theta.class_log_prob + theta.peaks()
+        scores = likely_scores(values, theta, const, lambda rows, c: const[c] - 0.5 * self._squares(rows, theta, c))
+        lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
+        if len(lost):
+            scores[lost] = self.log_joint(X[lost], theta)
+        return scores
+
+    def _known(self, values: Array, theta: Full) -> Iterator[tuple[Array, Array]]:
+        """Rows that lack the same entries, and the features in use that they have; not those that have none."""
+        used = theta.whiten[0].any(axis=1)
+        for rows, has in groups(np.isnan(values)):
+            if len(which := has[used[has]]):
+                yield rows, which
+
+    def density_terms(self, X: Encoded, theta: Full) -> Terms:
+        """-1/2 (x - mean)_j [cov^-1 (x - mean)]_j for each column that a row has, with the determinant in the base."""
+        values = theta.domain.features.read(X)
+        base, terms = np.zeros((len(values), len(theta.mean))), np.zeros((len(values), *theta.mean.shape))
+        if complete(values):
+            base[:], terms[:] = self._terms(values, theta)
+        else:
+            for rows, which in self._known(values, theta):
+                some = np.ix_(rows, np.arange(len(theta.mean)), which)
+                base[rows], terms[some] = self._terms(values[rows][:, which], theta.marginal(which))
+        return Terms(base, keys_of(self), terms)
+
+    def drawn_density(self, theta: Full) -> Nomogram:
+        """One form of all columns, with the determinants in the base."""
+        precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
+        k = len(theta.mean)
+        form = Form(keys_of(self), theta.origin, theta.mean, np.broadcast_to(precision, (k, *precision.shape[1:])))
+        return Nomogram(np.broadcast_to(-0.5 * theta.log_det, (k,)), (form,))
+
+    def sample(self, codes: Array, theta: Full, rng: np.random.Generator) -> Encoded:
+        """Normal numbers; a feature left out stays at its mean."""
+        roots = np.stack([_root(*pair) for pair in zip(theta.covariance, theta.whiten, strict=True)])
+        values, noise = (theta.origin + theta.mean)[codes], rng.normal(size=(len(codes), theta.mean.shape[1]))
+        for c in range(len(theta.mean)):
+            rows = codes == c
+            values[rows] += noise[rows] @ roots[0 if self.tied else c].T
+        return Encoded(theta.domain.features, values)
+
+    def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
+        """The base (k or 1,) and the terms (n, k, d) of complete rows."""
+        gap = values[:, None, :] - theta.origin - theta.mean
+        precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
+        pull = (gap.swapaxes(0, 1) @ precision).swapaxes(0, 1)
+        return -0.5 * theta.log_det, -0.5 * gap * pull
+
+    def _log_density(self, values: Array, theta: Full) -> Array:
+        peaks = np.broadcast_to(theta.peaks(), len(theta.mean))
+        return np.stack([peak - 0.5 * self._squares(values, theta, c) for c, peak in enumerate(peaks)], axis=1)
+
+    def _squares(self, values: Array, theta: Full, c: int) -> Array:
+        """(x - mean_c)' cov_c^-1 (x - mean_c) (n,)."""
+        gap = values - theta.origin[c]
+        gap -= theta.mean[c]
+        return squared_lengths(gap, theta.whiten[0 if self.tied else c])
+
+
+def _root(covariance: Array, whiten: Array) -> Array:
+    """A matrix R (d, d) with R R' the covariance of the features in use, found in units of their spread."""
+    unit = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * whiten.any(axis=1)
+    values, vectors = np.linalg.eigh(covariance * np.outer(ratio(1.0, unit), ratio(1.0, unit)))
+    return np.asarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _summed(X: Encoded, theta: Full, s: Statistics[Moments]) -> Array:
+    """Rows (n, d), if they and all others are complete; else ValueError."""
+    values = theta.domain.features.read(X)
+    if isinstance(s.sums, Completed) or not complete(values):
+        raise ValueError(NO_LEAVING)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class FullGaussian(_FullGaussian, Free[Full], Natural[Moments, Full, Quadratic], Removable[Moments, Full]):
+    """p(x, y) = p(y) N(x; mean_y, cov_y): quadratic discriminant analysis."""
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Full, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there."""
+        values, own, held = _summed(X, theta, s), dense(Y), self.held(s)
+        out = np.empty(own.shape)
+        for c in range(own.shape[1]):
+            cov = theta.spanned(c)
+            gone = taken(held, c, values - theta.origin[c], theta.mean[c], own[:, c], cov.whiten)
+            out[:, c] = full_without(gone, own[:, c], held.total[c, 0], cov)
+        return out
+
+    def natural(self, theta: Full) -> Quadratic:
+        """Of standardised features."""
+        _, _, centre, spread = self._frame()
+        unit = ratio(1.0, spread)
+        covariance = theta.covariance * np.outer(unit, unit) + np.diag((unit == 0).astype(float))
+        return Quadratic.of(theta.class_log_prob, (theta.mean - centre) * unit, covariance)
+
+    def from_natural(self, eta: Quadratic) -> Full:
+        """The inverse of `natural`."""
+        domain, origin, centre, spread = self._frame()
+        mean, covariance = eta.moments()
+        none = np.zeros(len(spread))
+        factors = [factor(c * np.outer(spread, spread), spread > 0, none, none) for c in covariance]
+        return Full.of(domain, eta.intercept, origin, mean * spread + centre, factors)
+
+
+@dataclass(frozen=True, eq=False)
+class _TiedFullGaussian(_FullGaussian):
+    """p(x, y) = p(y) N(x; mean_y, cov): the classes share their covariance."""
+
+    tied: ClassVar[bool] = True
+
+    def log_joint(self, X: Encoded, theta: Full) -> Array:
+        """The linear scores: what is quadratic in x is the same for all classes."""
+        values = theta.domain.features.read(X)
+        scores = Linear.of(theta).scores(values)
+        if np.isnan(scores.sum()) and not complete(values):
+            rows = np.flatnonzero(np.isnan(values).any(axis=1))
+            scores[rows] = super().log_joint(X[rows], theta)
+        return scores
+
+    def drawn(self, theta: Full) -> Nomogram:
+        """The linear scores, about the mean of all classes."""
+        return Linear.of(theta).drawn(keys_of(self), _centre(theta))
+
+    def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
+        """coef_yj (x_j - mean_j), about the mean of all classes: what is quadratic in x is the same for all of them."""
+        density, centre = Linear.of(replace(theta, class_log_prob=np.zeros(len(theta.mean)))), _centre(theta)
+        return density.scores(centre[None])[0], density.coef * (values - centre)[:, None, :]
+
+
+def _centre(theta: Full) -> Array:
+    """The mean of all classes (d,), each with its probability."""
+    p = np.exp(theta.class_log_prob)
+    return np.asarray((p / p.sum()) @ (theta.origin + theta.mean))
+
+
+@dataclass(frozen=True, eq=False)
+class TiedFullGaussian(_TiedFullGaussian, Removable[Moments, Full]):
+    """p(x, y) = p(y) N(x; mean_y, cov): linear discriminant analysis."""
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Full, s: Statistics[Moments]) -> Array:
+        """A class changes by what a row counts there, and the covariance of all by what it counts in any."""
+        values, own = _summed(X, theta, s), dense(Y)
+        size = max(1, ENTRIES // (own.shape[1] * max(1, *values.shape[1:], own.shape[1])))
+        parts = [slice(i, i + size) for i in range(0, max(1, len(own)), size)]
+        held, cov = self.held(s), theta.spanned(0)
+        return np.concatenate([_all_taken(values[at], own[at], theta, held, cov) for at in parts])
+
+
+def _all_taken(values: Array, own: Array, theta: Full, held: Held, cov: Spanned) -> Array:
+    """`shared_without` of some rows."""
+    at = zip(theta.origin, theta.mean, own.T, strict=True)
+    gone = [taken(held, c, values - origin, mean, w, cov.whiten) for c, (origin, mean, w) in enumerate(at)]
+    return shared_without(gone, own, held.total[0, 0], cov)

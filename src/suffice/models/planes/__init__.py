@@ -1,0 +1,1 @@
+"""Planes between two classes."""

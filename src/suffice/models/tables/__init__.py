@@ -1,0 +1,1 @@
+"""Tables of counts: categories, bins, leaves and pairs."""

@@ -1,0 +1,400 @@
+"""Naive Bayes over categories: one table of counts for each feature and class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from suffice._core.features import CategoricalFeatures, Domain, Encoded, Features
+from suffice._core.labels import OneHot, dense, positions, show
+from suffice._core.vector import Array
+from suffice._runtime.messages import Notice
+from suffice.data.queries import Queried
+from suffice.encoders import Categories, Encoder
+from suffice.encoders.categories import coded
+from suffice.encoders.trees.partitions import LeafFeatures, TreePartitions
+from suffice.models.base import (
+    AnyStatistics,
+    Attempt,
+    ColumnAccount,
+    Density,
+    Joint,
+    Natural,
+    Removable,
+    Samplable,
+    Tabular,
+    drawn,
+)
+from suffice.models.compiled import leave_one_out as _kernels_without
+from suffice.models.compiled import scores as _kernels
+from suffice.models.leave_one_out import Own, columns_without, table_terms_without, table_without
+from suffice.models.natural import LogTables, project_log
+from suffice.models.queries import Queryable
+from suffice.models.statistics import Statistics, Sums, grouped
+from suffice.models.terms import Additive, DrawnDensity, Nomogram, Terms, UndrawableError, keys_of, tables
+from suffice.priors import Dirichlet
+
+
+def counted(X: Encoded, features: CategoricalFeatures, W: OneHot | Array) -> Array:
+    """sum_i W_ic 1(code of x_ij is v) for every cell of the features: (k, cells); an entry without a code has no part.
+
+    Rows are counted in the cells of their own categories, which are then added up to those of the features.
+    """
+    codes, starts, cells = features.own_cells(X)
+    table = sums_by_code(codes, starts, W)
+    return table if cells is None else grouped(table.T, cells, int(features.starts[-1])).T
+
+
+def sums_by_code(codes: Array, starts: Array, W: OneHot | Array) -> Array:
+    """sum_i W_ic 1(codes_ij is v) for every cell starts_j + v: (k, cells); an entry of code -1 takes no part."""
+    if isinstance(W, OneHot):
+        return np.asarray(_kernels.table_counts(codes, starts, W.codes, W.weight, len(W.classes)))
+    table = _kernels.table_sums(codes, starts, np.ascontiguousarray(W))
+    return np.asarray(table[:, : W.shape[1]].T)
+
+
+def scored(X: Encoded, features: CategoricalFeatures, terms: Array) -> Array:
+    """sum_j terms[cell of x_ij] (n, k), where terms are (cells, k); an entry without a code adds nothing."""
+    codes, starts, cells = features.own_cells(X)
+    k = terms.shape[1]
+    known = np.zeros((len(terms) + 1, -(-k // 4) * 4))  # the last is that of categories that are not among these
+    known[:-1, :k] = terms
+    return np.asarray(_kernels.table_log_density(codes, starts, known if cells is None else known[cells], k))
+
+
+def moved(table: Array, at: Array, size: int) -> Array:
+    """The cells (k, cells) added up to other cells: cell v to `at[v]` of `size` cells.
+
+    >>> moved(np.array([[1.0, 2.0, 4.0]]), np.array([0, 2, 2]), 3)
+    array([[1., 0., 6.]])
+    """
+    out = np.zeros((len(table), size))
+    for c, row in enumerate(table):
+        out[c] = np.bincount(at, row, size)
+    return out
+
+
+def rows_of(table: Array) -> Array:
+    """Weights by class and cell (k, m) as rows: in units of the class's lightest cell, unless that is a whole number.
+
+    So rows count as such under class weights and under weights that sum to one, and weight 2 is the row twice.
+    """
+    lightest = np.min(np.where(table > 0, table, np.inf), axis=1, initial=np.inf)
+    unit = np.where(np.isfinite(lightest) & (lightest != np.rint(lightest)), lightest, 1.0)
+    return np.asarray(table / unit[:, None])
+
+
+def by_feature(starts: Array, cells: Array) -> Array:
+    """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
+    out, some = np.zeros((len(cells), len(starts) - 1)), starts[1:] > starts[:-1]
+    out[:, some] = np.add.reduceat(cells, starts[:-1][some], axis=1) if some.any() else 0.0
+    return out
+
+
+def impossible(
+    table: Array, starts: Array, value: Callable[[int, int], str], domain: Domain, mass: Array
+) -> str | None:
+    """Why no rows of such masses can have such a table; None if some can. `value`: (feature, cell) in words."""
+    if (table < 0).any():
+        c, cell = np.argwhere(table < 0)[0].tolist()
+        j = int(np.searchsorted(starts, cell, side="right")) - 1
+        who = f"{domain.label(c)} would keep less than no rows with {value(j, cell - int(starts[j]))}"
+        return f"{who} in {domain.name(j)}: these rows were not all learned"
+    over = by_feature(starts, table) > mass[:, None] * (1 + 1e-6)
+    if over.any():
+        c, j = np.argwhere(over)[0].tolist()
+        who = f"{domain.label(c)} would keep more values than rows in {domain.name(j)}"
+        return f"{who}: these rows were not all learned"
+    return None
+
+
+MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
+FEW = 10  # rows a category, below which such a column is better put in bins
+LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: below any sum of others, yet a number
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(Sums):
+    """Sums of weights by class and category: the tables of all features side by side.
+
+    table_(c, j, v) = sum_i W_ic 1(x_ij = v)
+
+    >>> X = Categories()([["u"], ["v"], ["u"]])
+    >>> Categorical().statistics(X, OneHot.of(np.array([0, 0, 1]))).sums.table
+    array([[1., 1.],
+           [1., 0.]])
+    """
+
+    counts: ClassVar = ("table",)
+
+    table: Array  # (k, sum of the numbers of categories)
+
+    def onto(self, old: Domain, new: Domain) -> Self:
+        at, size = positions(old.classes, new.classes), len(new.classes)
+        before, after = _of(old), _of(new)
+        table = self.table
+        if before is not after:
+            table = grouped(table.T, before.cells(after), int(after.starts[-1])).T
+        return replace(self, table=grouped(table, at, size))
+
+    def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
+        features = _of(domain)
+        return impossible(self.table, features.starts, lambda j, v: show(features.categories[j][v]), domain, mass)
+
+    def pruned(self, features: Features) -> tuple[Features, Self]:
+        """Without the categories that no row has any more, unless they were declared."""
+        if not isinstance(features, CategoricalFeatures):
+            raise TypeError("counts are of categories")
+        if features.closed:
+            return features, self
+        kept = features.seen(np.asarray((self.table > 0).any(axis=0)))
+        return kept, replace(self, table=self.table[:, kept.cells(features)])
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Parameters: log p(y) (k,), and log p(x_j = v | y) for every category of every feature (cells, k)."""
+
+    domain: Domain
+    class_log_prob: Array
+    log_probability: Array
+
+    def by_column(self, X: Encoded) -> Array:
+        """The logarithm of each row's cell in every column, by class (n, k, d); 0 where an entry has no code."""
+        features = _of(self.domain)
+        return np.asarray(_kernels.table_terms(features.read(X), features.starts, self.log_probability))
+
+    def tempered(self, weight: Array) -> Self:
+        """All logarithms times a weight a column (d,)."""
+        each = np.repeat(weight, _of(self.domain).sizes)[:, None]
+        return replace(self, log_probability=each * self.log_probability)
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical(
+    Density[Counts, Tables],
+    Joint[Counts, Tables],
+    Natural[Counts, Tables, LogTables],
+    Removable[Counts, Tables],
+    Additive[Counts, Tables],
+    DrawnDensity[Tables],
+    Samplable[Tables],
+    Queryable[Counts],
+    Tabular,
+):
+    """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
+
+    An entry without a code (missing, or a category never learned) leaves its feature out of the product. Under
+    maximum likelihood a category that a class never had has probability zero.
+    """
+
+    prior: Dirichlet | None = None
+    believed: Array | None = field(default=None, kw_only=True)  # (1 or k, cells) the prior's pseudo-counts
+    encoder: Encoder = field(default=Categories(), kw_only=True)
+    scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements, not categories
+
+    def resolve(self, s: Statistics[Counts]) -> Self:
+        return replace(self, domain=s.domain, believed=self._pseudo(s), scattered=_scattered(s))
+
+    def remarks(self) -> tuple[Notice, ...]:
+        if not self.scattered:
+            return ()
+        columns = self._resolved().features.listed(np.array(self.scattered))
+        said = (
+            f"numbers with fractions, or dates, with fewer than {FEW} rows a value were taken as categories: {columns}"
+        )
+        why = "A value that was never learned says nothing"
+        bins = "put these columns in bins first (suffice.features.Bins), or use NaiveBayes, which does that by itself"
+        return (Notice(f"{said}. {why}; {bins}"),)
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
+        return Counts(counted(X, _of(domain), W))
+
+    @property
+    def kind_of_sums(self) -> object | None:
+        return Counts
+
+    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+        if features is not None:
+            return features, coded_asked(rows, cast(CategoricalFeatures, features))
+        each = rows.counts()
+        found = [coded([values]) for values, _ in each]
+        kept = [cast(CategoricalFeatures, one.features).categories[0] for one in found]
+        parts = [moved(table, one.values[:, 0], len(of)) for one, (_, table), of in zip(found, each, kept, strict=True)]
+        names = rows.features.names
+        return CategoricalFeatures(len(kept), names, tuple(kept)), Counts(np.concatenate(parts, axis=1))
+
+    @property
+    def prior_rows(self) -> float:
+        """In most columns."""
+        if self.believed is None or self.domain is None or not self.domain.width:
+            return 0.0
+        return float(np.median(by_feature(_of(self.domain).starts, self.believed)))
+
+    def _pseudo(self, s: Statistics[Counts]) -> Array:
+        """The prior's pseudo-counts (1 or k, cells)."""
+        features = _of(s.domain)
+        if self.prior is None:
+            return np.zeros((1, int(features.starts[-1])))
+        return self.prior.resolve(features, s.domain.classes, s.sums.table)
+
+    def of_columns(self, features: Features, at: Array, names: Array) -> Self:
+        return self if self.prior is None else replace(self, prior=self.prior.within(features, at, names))
+
+    def believing(self, s: AnyStatistics) -> Self:
+        """The model, whose cells are known, with the prior's pseudo-counts from S as it was summed."""
+        return replace(self, believed=self._pseudo(self.restrict(s)))
+
+    def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
+        """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
+        counts = s.sums.table + (self._pseudo(s) if self.believed is None else self.believed)
+        return counts, by_feature(_of(s.domain).starts, counts)
+
+    def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
+        """A table is valid where none of its smoothed counts is negative and their sum is positive."""
+        features = _of(s.domain)
+        sizes = features.sizes
+        counts, total = self._smoothed(s)
+        bad = by_feature(features.starts, (counts < 0).astype(float)) > 0
+        valid = replace(s, mass=s.mass > 0, sums=Counts(np.repeat(~bad & (total > 0), sizes, axis=1)))
+        empty = np.repeat(total <= 0, sizes, axis=1)  # nothing is known: all categories alike
+        p = np.where(
+            empty, 1.0 / np.repeat(sizes, sizes), counts / np.repeat(np.where(total > 0, total, 1), sizes, axis=1)
+        )
+        log_p = np.log(p, out=np.full(p.shape, LOG_ZERO), where=p > 0)
+        return Attempt(Tables(s.domain, self.class_log_prob(s), log_p.T.copy()), valid)
+
+    def log_likelihood(self, target: Statistics[Counts], best: Tables, theta: Tables) -> float:
+        """log p(X, Y), and of the prior's pseudo-rows."""
+        counts, _ = self._smoothed(target)
+        return float((counts * theta.log_probability.T).sum()) + self.class_log_likelihood(target, best, theta)
+
+    def natural(self, theta: Tables) -> LogTables:
+        """The logarithms themselves."""
+        return LogTables(theta.class_log_prob, theta.log_probability)
+
+    def from_natural(self, eta: LogTables) -> Tables:
+        """Tables, normalised or not."""
+        return Tables(self._resolved(), eta.intercept, eta.cells)
+
+    def gradient(self, s: Statistics[Counts], eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
+        """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
+        return LogTables(s.mass * (not self.classes_given), s.sums.table.T)
+
+    def feasible(self, eta: LogTables, start: LogTables) -> LogTables:
+        """Every table on the simplex, by Euclidean projection of its exponentials."""
+        at = _of(self._resolved()).starts
+        tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
+        intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
+        return LogTables(intercept, np.concatenate(tables))
+
+    def support(self) -> Encoded:
+        features = _of(self._resolved())
+        return Encoded(features, np.arange(features.starts[-1], dtype=np.int32)[:, None])
+
+    def _resolved(self) -> Domain:
+        if self.domain is None:
+            raise ValueError("a model has a domain once it is resolved")
+        return self.domain
+
+    def log_density(self, X: Encoded, theta: Tables) -> Array:
+        return scored(X, _of(theta.domain), theta.log_probability)
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        """The tables of a class change by what a row counts there."""
+        features = _of(theta.domain)
+        return table_without(features.read(X), features.starts, dense(Y), *self._smoothed(s), LOG_ZERO)
+
+    def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
+        """log p(x_ij | y_i) without row i (n, d)."""
+        features = _of(s.domain)
+        return table_terms_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
+
+    def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
+        return theta.by_column(X)
+
+    def log_density_by_column_without(
+        self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
+    ) -> Array:
+        return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
+
+    def sample(self, codes: Array, theta: Tables, rng: np.random.Generator) -> Encoded:
+        tables = np.split(theta.log_probability, _of(theta.domain).starts[1:-1])
+        return self.filled(np.column_stack([drawn(table, codes, rng) for table in tables]), rng)
+
+    def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:  # noqa: ARG002 - a category is its cell
+        """A value for each cell (n, d), as the encoder gives values."""
+        return Encoded(self._resolved().features, cells.astype(np.int32))
+
+    def tempered(self, theta: Tables, weight: Array) -> Tables:
+        return theta.tempered(weight)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:
+        """A table for each column."""
+        return tables(_of(theta.domain), keys_of(self), theta.log_probability)
+
+
+def coded_asked(rows: Queried, features: CategoricalFeatures) -> Counts:
+    """Counts of cells that are known."""
+    tables = rows.coded([features.reading(j) for j in range(features.width)])
+    pairs = zip(tables, features.sizes, strict=True)
+    return Counts(np.concatenate([np.pad(t, ((0, 0), (0, size - t.shape[1]))) for t, size in pairs], axis=1))
+
+
+def _of(domain: Domain) -> CategoricalFeatures:
+    if not isinstance(domain.features, CategoricalFeatures):
+        raise TypeError("tables are over categories: encode the columns with suffice.encoders.Categories")
+    return domain.features
+
+
+def _scattered(s: Statistics[Counts]) -> tuple[int, ...]:
+    """The columns of many numbers with fractions, or of many dates, with few rows each."""
+    features = _of(s.domain)
+    rows = by_feature(features.starts, s.sums.table).sum(axis=0)
+    many = (features.sizes > MANY) & (features.sizes * FEW > rows)
+    return tuple(j for j in np.flatnonzero(many).tolist() if _measured(features.categories[j]))
+
+
+def _measured(categories: Array) -> bool:
+    fractions = categories.dtype.kind == "f" and (categories != np.rint(categories)).any()
+    return bool(fractions) or categories.dtype.kind == "M"
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves(Categorical):
+    """sum_t log p(leaf_t(x) | y): a table for each tree of `suffice.encoders.Partitions`.
+
+    Trees divide the same columns, so that the sum is the score of an expert, not a density. A tree that was grown on a
+    row knows its label: without a row, the score is the mean over the trees that have not seen it, times the number of
+    trees. Which these are is what the encoder marks (`TreePartitions(marks=True)`).
+    """
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        """By the trees that have not seen the row, with its weight taken from their counts."""
+        features = cast(LeafFeatures, theta.domain.features)
+        counts, total = self._smoothed(s)
+        rows = features.marked(X), features.starts, dense(Y)
+        return np.asarray(_kernels_without.leaves_without(*rows, counts, total, theta.log_probability))
+
+    def density_terms(self, X: Encoded, theta: Tables) -> Terms:
+        """By the change of log p(node | y) at every split on a row's way to its leaf, for the column that it is of.
+
+        log p(leaf | y) is the sum over the splits of log p(child | y) - log p(node | y), where p(node | y) is the sum
+        over the leaves below of p(leaf | y).
+        """
+        if not isinstance(self.encoder, TreePartitions) or self.encoder.trees is None:
+            raise ValueError(
+                "the splits of leaves are those of an encoder Partitions: give the model that made the rows"
+            )
+        leaves = cast(LeafFeatures, theta.domain.features).read(X)
+        base, values = self.encoder.trees.steps(leaves, theta.log_probability)
+        return Terms(base, self.encoder.keys, values)
+
+    def drawn_density(self, theta: Tables) -> Nomogram:  # noqa: ARG002 - whatever the parameters
+        raise UndrawableError("trees divide several columns at a time, so that no column has a term of its own")
+
+    def account(self, s: Statistics[Counts]) -> tuple[ColumnAccount, ...]:
+        return (ColumnAccount(),) * s.domain.width

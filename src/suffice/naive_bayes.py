@@ -1,0 +1,597 @@
+"""Naive Bayes for tables with columns of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from suffice._core.features import CategoricalFeatures
+from suffice._core.kinds import Block, ReadAs
+from suffice._core.vector import Array
+from suffice._estimator.classifier import Classifier
+from suffice._estimator.columns import Columns, noted
+from suffice._runtime.messages import NOT_NEGATIVE, NUMBER, Notice, PoorFitWarning, check, emit, one_of, or_else
+from suffice.encoders import Binary, Categories, NonNegative, Numbers
+from suffice.encoders.table import Table
+from suffice.learners import Fit
+from suffice.models import (
+    Bernoulli,
+    Binned,
+    Categorical,
+    Counts,
+    DiagonalGaussian,
+    Multinomial,
+    Poisson,
+    Presences,
+    Statistics,
+    TiedDiagonalGaussian,
+    Totals,
+    Words,
+)
+from suffice.models.base import ColumnAccount
+from suffice.models.compose.blocks import AnyDensity, Product
+from suffice.models.tables.categorical import LOG_ZERO
+from suffice.models.tables.cells import AT_LEAST_TWO, STRATEGIES
+from suffice.models.tables.pooled import Informative, Pooled
+from suffice.persistence import export
+from suffice.priors import dirichlet_prior, gamma_prior, gaussian_prior, plain_prior, table_prior
+
+__all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB", "NaiveBayes", "PoissonNB"]
+
+
+class GaussianNB(Classifier):
+    """Naive Bayes for numbers: every feature is normal within each class, independent of the others.
+
+        p(y | x) ~ p(y) prod_j N(x_j; mean_yj, var_yj)
+
+    With `tied=True` a feature has one variance, pooled within the classes, and the decision is linear. A missing
+    value (NaN) leaves its feature out for that row, in learning and in predicting. Sparse input is summed as it is.
+
+    Parameters
+    ----------
+    prior : "default", GaussianPrior or None, default="default"
+        The default leaves the means as they are and adds to the variances the weight of 30 rows that vary as new rows
+        do about the means of their classes, and by 3/10 of the variance of all rows; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+    tied : bool, default=False
+        Whether the classes share their variances.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    theta_, var_ : array of shape (k, d)
+        Means and variances.
+    class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Moments
+
+    Examples
+    --------
+    >>> model = GaussianNB(prior=None).fit([[0.0], [2.0], [7.0], [9.0]], ["low", "low", "high", "high"])
+    >>> model.theta_.ravel(), model.predict([[3.0]])
+    (array([8., 1.]), array(['low'], dtype='<U4'))
+
+    References
+    ----------
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A and appendix B.
+    """
+
+    def __init__(
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        tied: bool = False,
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.tied = tied
+
+    def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
+        model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
+        encoder = Numbers(missing=True, who=type(self).__name__, sparse=True)
+        return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `GaussianNB` with the same probabilities; it takes no missing values."""
+        return export.gaussian_nb(self)
+
+    @property
+    def theta_(self) -> Array:
+        """The mean of each class (k, d)."""
+        theta = self.parameters_
+        return np.asarray(theta.mean + theta.origin)
+
+    @property
+    def var_(self) -> Array:
+        """The variance of each class (k, d)."""
+        theta = self.parameters_
+        return np.broadcast_to(theta.variance, theta.mean.shape).copy()
+
+
+class CategoricalNB(Classifier):
+    """Naive Bayes for categories of any kind: strings, integers, booleans, data frame categoricals, also floats.
+
+        p(y | x) ~ p(y) prod_j p(x_j | y),     p(x_j = v | y) = (n_jv,y + a) / (n_j,y + r_j a)
+
+    Every distinct value of a column is a category. A value that is missing, or was never learned, leaves its feature
+    out for that row. Columns of measurements or dates, with few rows a value, are better put in bins first
+    (`suffice.features.Bins`); there is a warning.
+
+    Parameters
+    ----------
+    prior : "default", Dirichlet or None, default="default"
+        Pseudo-counts a. The default is Laplace's rule, 1 a cell; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+    categories : None, list of d arrays or dict of column: array, default=None
+        Categories that a column has also without rows, by its name or number: they get cells, also after merging and
+        forgetting. Learning refuses other values in such a column, predicting leaves them out. None, also for one
+        column: those that rows have.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    categories_ : list of d arrays
+        The categories of each feature, sorted.
+    feature_log_prob_ : list of d arrays of shape (k, r_j)
+    category_count_ : list of d arrays of shape (k, r_j)
+    class_log_prior_, class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Counts
+
+    Examples
+    --------
+    >>> model = CategoricalNB().fit([["red"], ["red"], ["blue"]], ["ripe", "ripe", "raw"])
+    >>> model.predict([["blue"], ["green"]])
+    array(['raw', 'ripe'], dtype='<U4')
+
+    References
+    ----------
+    Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C and appendix B.
+    """
+
+    statistics_: Statistics[Counts]
+
+    def __init__(
+        self,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+        categories: Any = None,
+    ) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.categories = categories
+
+    def _model(self) -> Categorical:
+        encoder = Categories.declare(self.categories, who=type(self).__name__)
+        return Categorical(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `CategoricalNB` behind an `OrdinalEncoder`, with the same probabilities."""
+        return export.categorical_nb(self)
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The categories of each feature."""
+        check_is_fitted(self)
+        return list(self._features_of().categories)
+
+    @property
+    def n_categories_(self) -> Array:
+        """The number of categories of each feature (d,)."""
+        return np.array([len(c) for c in self.categories_])
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
+        log_p = self.parameters_.log_probability.T
+        return self._by_feature(np.where(log_p <= LOG_ZERO, -np.inf, log_p))
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """The weight of the rows by class and category of each feature, arrays of shape (k, r_j)."""
+        check_is_fitted(self)
+        return self._by_feature(self.statistics_.sums.table)
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """log p(y) (k,)."""
+        return self._class_log_prob()
+
+    def _by_feature(self, cells: Array) -> list[Array]:
+        return np.split(cells, self._features_of().starts[1:-1], axis=1)
+
+    def _features_of(self) -> CategoricalFeatures:
+        return cast(CategoricalFeatures, self.statistics_.domain.features)
+
+
+class _Counting(Classifier):
+    """What these share: sparse input, and log p(y) by the name that scikit-learn gives it."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        encoder = self._model().encoder
+        tags.classifier_tags.poor_score = True  # on the blobs of scikit-learn's checks, which are no counts
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = bool(getattr(encoder, "missing", False))
+        tags.input_tags.positive_only = isinstance(encoder, NonNegative)
+        return tags
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """log p(y) (k,)."""
+        return self._class_log_prob()
+
+
+class MultinomialNB(_Counting):
+    """Naive Bayes for counts of words, dense or sparse: which words a row has, given how many.
+
+        p(y | x) ~ p(y) prod_j p(j | y)^x_j,     p(j | y) = (n_j,y + a) / sum_l (n_l,y + a)
+
+    where n_j,y is how often word j stands in the rows of class y. Counts may be any numbers of at least 0. A missing
+    count (NaN) is refused, as a row of unknown length has no probability here; `PoissonNB` takes it.
+
+    Parameters
+    ----------
+    prior : "default", Dirichlet or None, default="default"
+        Pseudo-counts a. The default is Laplace's rule, 1 a word; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    feature_log_prob_, feature_count_ : array of shape (k, d)
+        log p(j | y), and n_j,y.
+    class_log_prior_, class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Words
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> words = CountVectorizer()
+    >>> X = words.fit_transform(["cheap pills", "cheap cheap loans", "see you at lunch", "lunch at noon"])
+    >>> model = MultinomialNB().fit(X, ["spam", "spam", "ham", "ham"])
+    >>> model.predict(words.transform(["pills at lunch", "cheap lunch"]))
+    array(['ham', 'spam'], dtype='<U4')
+
+    References
+    ----------
+    McCallum, Nigam: A comparison of event models for naive Bayes text classification. AAAI workshop, 1998.
+    """
+
+    statistics_: Statistics[Words]
+    class_weight = None  # as in scikit-learn: rows can be weighted
+    _decides: ClassVar = False  # as scikit-learn, which asks it of negative rows
+
+    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+
+    def _model(self) -> Multinomial:
+        encoder = NonNegative(who=type(self).__name__)
+        return Multinomial(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `MultinomialNB` with the same probabilities."""
+        return export.multinomial_nb(self)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """log p(j | y) of each word (k, d)."""
+        return _with_infinity(self.parameters_.log_probability)
+
+    @property
+    def feature_count_(self) -> Array:
+        """How often each word stands in the rows of each class (k, d)."""
+        check_is_fitted(self)
+        return self.statistics_.sums.table.copy()
+
+
+class BernoulliNB(_Counting):
+    """Naive Bayes for features that are there or not, dense or sparse: also what is not there counts.
+
+        p(y | x) ~ p(y) prod_j p_yj^x_j (1 - p_yj)^(1 - x_j),     p_yj = (n_j,y + a) / (n_y + 2 a)
+
+    where n_j,y is the number of rows of class y with feature j. A missing entry (NaN) leaves its feature out for that
+    row, in learning and in predicting.
+
+    Parameters
+    ----------
+    binarize : float or None, default=0.0
+        A feature is there where its number is above this; None: numbers are 0 and 1 already.
+    prior : "default", Dirichlet or None, default="default"
+        Pseudo-counts a of 1 and of 0. The default is Laplace's rule, 1 each; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    feature_log_prob_, feature_count_ : array of shape (k, d)
+        log p_yj, and n_j,y.
+    class_log_prior_, class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Presences
+
+    Examples
+    --------
+    >>> model = BernoulliNB().fit([[1, 0], [2, 1], [0, 1], [0, 3]], ["a", "a", "b", "b"])
+    >>> model.predict([[1, 1], [0, 0]])
+    array(['a', 'b'], dtype='<U1')
+
+    References
+    ----------
+    McCallum, Nigam: A comparison of event models for naive Bayes text classification. AAAI workshop, 1998.
+    """
+
+    statistics_: Statistics[Presences]
+
+    def __init__(
+        self,
+        binarize: float | None = 0.0,
+        prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.binarize = binarize
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+
+    def _model(self) -> Bernoulli:
+        check(self, binarize=or_else(None, NUMBER))
+        encoder = Binary(missing=True, who=type(self).__name__, threshold=self.binarize)
+        return Bernoulli(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
+
+    def to_sklearn(self) -> Any:
+        """scikit-learn's `BernoulliNB` with the same probabilities; it takes no missing values."""
+        return export.bernoulli_nb(self)
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """log p(x_j = 1 | y) of each feature (k, d)."""
+        return _with_infinity(self.parameters_.present)
+
+    @property
+    def feature_count_(self) -> Array:
+        """The weight of the rows of each class that have each feature (k, d)."""
+        check_is_fitted(self)
+        return self.statistics_.sums.total.copy()
+
+
+class PoissonNB(_Counting):
+    """Naive Bayes for counts of events, dense or sparse: every count is Poisson within each class.
+
+        p(y | x) ~ p(y) prod_j rate_yj^x_j exp(-rate_yj),     rate_yj = (n_j,y + m rate_j) / (n_y + m)
+
+    where n_j,y is the sum of column j over the rows of class y. Unlike in `MultinomialNB` the length of a row tells of
+    its class. A missing entry (NaN) leaves its feature out for that row, in learning and in predicting.
+
+    Parameters
+    ----------
+    prior : "default", GammaPrior or None, default="default"
+        The default shrinks towards the rate of all rows with the weight m of 1 row; None is maximum likelihood.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    rate_, feature_count_ : array of shape (k, d)
+        Rates, and the sums n_j,y.
+    class_log_prior_, class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Totals
+
+    Examples
+    --------
+    >>> model = PoissonNB(prior=None).fit([[1], [3], [7], [9]], ["few", "few", "many", "many"])
+    >>> model.rate_.ravel(), model.predict([[4]])
+    (array([2., 8.]), array(['few'], dtype='<U4'))
+    """
+
+    statistics_: Statistics[Totals]
+
+    class_weight = None  # as in scikit-learn: rows can be weighted
+    _decides: ClassVar = False  # as scikit-learn, which asks it of negative rows
+
+    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
+        self.prior = prior
+        self.learner = learner
+        self.class_prior = class_prior
+
+    def _model(self) -> Poisson:
+        encoder = NonNegative(missing=True, who=type(self).__name__)
+        return Poisson(gamma_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
+
+    @property
+    def rate_(self) -> Array:
+        """The rate of each feature in each class (k, d)."""
+        return np.array(self.parameters_.rate)
+
+    @property
+    def feature_count_(self) -> Array:
+        """The sum of each feature over the rows of each class (k, d)."""
+        check_is_fitted(self)
+        return self.statistics_.sums.total.copy()
+
+
+def _with_infinity(log_p: Array) -> Array:
+    """Log-probabilities with -inf for log 0."""
+    return np.where(log_p <= LOG_ZERO, -np.inf, log_p)
+
+
+class NaiveBayes(Classifier):
+    """Naive Bayes for tables as they are: numbers, dates, text, categories and truth values, with missing entries.
+
+        p(y | x) ~ p(y) prod_j p(x_j | y)
+
+    A column of numbers or dates is put in bins (or is normal within each class), a column of anything else has a table
+    of categories. An entry that is missing, or a category never learned, leaves its column out for that row. A column
+    that does not vary, and one that only numbers or names the rows, takes no part. `columns_` says what became of
+    each.
+
+    Bins, rare categories and what is left out are functions of sums: fitted in pieces, merged, or after forgetting rows
+    they are those of all rows that count (a column that has had more than 4,096 values keeps the coarser grid on which
+    they were counted). What a column is read as is fixed by the first rows; where it is empty there,
+    let `columns` say it. Text of which 9 of 10 rows have their own value, and whole numbers without repeats in a short
+    range, are taken for identifiers if there are 20 rows, unless `columns` says what to read them as; dates never are.
+
+    Parameters
+    ----------
+    columns : dict of column: kind, default=None
+        What to read a column as, instead of what its type says: "bins", "gaussian", "category" or "drop". Columns of
+        an array go by their numbers.
+    numeric : {"bins", "gaussian"}, default="bins"
+        What numbers and dates are, unless `columns` says it.
+    n_bins, strategy, spikes
+        The bins of a column, as in `suffice.features.Bins`.
+    min_frequency : float, default=2
+        Categories of fewer rows share a cell, "(rare)". One that was never learned is not among them.
+    missing : {"ignore", "indicator"}, default="ignore"
+        Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
+    prior : "default", Dirichlet or None, default="default"
+        Pseudo-counts of the tables. The default pulls a class's table towards that of all classes together, in each
+        column with the weight that makes the tables most probable: `Dirichlet("evidence", base="marginal")`.
+    numeric_prior : "default", GaussianPrior or None, default="default"
+        The prior of normal columns, as in `GaussianNB`.
+    learner : learner of `suffice.learners`, default=None
+        How to learn; None is the closed form. `DiscriminativeFrequency` needs all columns in bins or categories.
+        Calibration pays with some thousand rows; with fewer, 32 cells a column are more than it can tell from chance:
+        take `n_bins=8` or `strategy="mdl"`, and compare by cross-validation.
+    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
+        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+    class_weight : None, "balanced" or dict, default=None
+        Weights by class that multiply the rows' weights.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+    columns_ : Columns
+        What became of every column, and why; it prints as a table.
+    class_prior_, class_count_ : array of shape (k,)
+    statistics_ : Parts
+        The sums of each block of columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [23, 31, None, 58], "job": ["cook", "clerk", "clerk", None]})
+    >>> model = NaiveBayes().fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict(pd.DataFrame({"age": [25.0, None], "job": [None, "clerk"]}))
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    _takes_tables: ClassVar = True
+
+    def __init__(
+        self,
+        columns: Any = None,
+        numeric: str = "bins",
+        n_bins: int = 32,
+        strategy: str = "quantile",
+        spikes: bool = True,
+        min_frequency: float = 2.0,
+        missing: str = "ignore",
+        prior: Any = "default",
+        numeric_prior: Any = "default",
+        learner: Any = None,
+        class_prior: Any = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.columns = columns
+        self.numeric = numeric
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.spikes = spikes
+        self.min_frequency = min_frequency
+        self.missing = missing
+        self.prior = prior
+        self.numeric_prior = numeric_prior
+        self.learner = learner
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+
+    def _model(self) -> Product:
+        check(
+            self,
+            numeric=one_of(ReadAs.BINS, ReadAs.GAUSSIAN),
+            missing=one_of("ignore", "indicator"),
+            min_frequency=NOT_NEGATIVE,
+        )
+        check(self, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO)
+        encoder = Table.of(self.columns, self.numeric, self.missing == "indicator", type(self).__name__)
+        return Product.of(self._parts(encoder), class_prior=self.class_prior, encoder=encoder)
+
+    def _parts(self, encoder: Table) -> dict[str, AnyDensity]:
+        """The models of all kinds of columns that there can be."""
+        table = table_prior(self.prior)
+        bins = Binned(table, strategy=self.strategy, n_bins=self.n_bins, spikes=self.spikes)
+        words = Pooled(table, min_frequency=self.min_frequency)
+        parts: dict[str, AnyDensity] = {
+            Block.BINS: bins,
+            Block.BINS_KEPT: replace(bins, identifiers=False),
+            Block.CATEGORY: words,
+            Block.CATEGORY_KEPT: replace(words, identifiers=False),
+            Block.MISSING: Informative(table),
+        }
+        if ReadAs.GAUSSIAN in {self.numeric, *(kind for _, kind in encoder.columns)}:
+            parts[Block.GAUSSIAN] = DiagonalGaussian(gaussian_prior(self.numeric_prior))
+        return parts
+
+    def _say(self, fit: Fit) -> None:
+        super()._say(fit)
+        if not any(account.takes_part for account in self._account(fit)):
+            said = f"{type(self).__name__}: every column is left out, so that only the classes' shares are learned"
+            emit([Notice(f"{said}; see columns_, and say in `columns` what to read them as", PoorFitWarning)])
+
+    @property
+    def columns_(self) -> Columns:
+        """What became of every column, and why; it prints as a table."""
+        roles = cast(Table, self._encoder).roles or ()
+        return Columns([noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
+
+    def _account(self, fit: Fit) -> tuple[ColumnAccount, ...]:
+        s = self.statistics_
+        return fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)

@@ -1,0 +1,634 @@
+"""Values from JSON and arrays: the inverse of `_write`, which believes nothing."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from suffice._core.features import CategoricalFeatures, Domain, Features
+from suffice._core.labels import show
+from suffice._core.vector import Array
+from suffice.encoders.blocks import BlockFeatures
+from suffice.encoders.pairs import Pairs
+from suffice.encoders.trees.partitions import LeafFeatures, Trees
+from suffice.models.compose.blocks import Factors, Parts
+from suffice.models.compose.contests import Contest
+from suffice.models.gaussian.em import Completed
+from suffice.models.gaussian.moments import Moments
+from suffice.models.gaussian.patterns import Entries, Patterns
+from suffice.models.planes.pencil import Source
+from suffice.models.statistics import Statistics, Sums
+from suffice.models.tables.cells import BinFeatures
+from suffice.models.tables.histogram import Histogram
+from suffice.models.tables.interactions import Margins
+from suffice.models.tables.nested import Tree
+from suffice.models.tables.pooled import PooledFeatures
+from suffice.persistence.archive import KINDS, ModelFileError
+from suffice.persistence.schema import (
+    FUNCTIONS,
+    OUTPUT,
+    attributes,
+    check_arrays,
+    classes,
+    declared,
+    is_estimator,
+    parameters,
+    sizes,
+    suits,
+    warning_classes,
+)
+
+HUGE = 2**64  # beyond which a whole number is no setting of a model
+MOMENTS: dict[str, Any] = {
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+    "time": datetime.time,
+}
+KEYS = (str, int, float, bool, type(None), np.generic, *MOMENTS.values())
+REQUESTS = "_metadata_request"  # where scikit-learn keeps them, as objects of its own
+KEY_DEEP = 3  # tuples in tuples
+
+
+def is_key(v: Any, depth: int = 0) -> bool:
+    """Whether a value may be a key in a file: plain, or a tuple of such.
+
+    >>> is_key("a"), is_key((1, None)), is_key(frozenset())
+    (True, True, False)
+    """
+    if type(v) is tuple:
+        return depth < KEY_DEEP and all(is_key(one, depth + 1) for one in v)
+    return isinstance(v, KEYS)
+
+
+class Writer:
+    """Turns values into JSON; arrays, and objects that may be shared, go to lists that are referred to by number.
+
+    None, truth values, text, whole and finite numbers are themselves, and so are lists. All else is an object of one
+    key that says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": 3}, {"object": 7}, ...
+    An object refers to objects before it only: so nothing can be part of itself.
+    """
+
+    def __init__(self, known: Mapping[str, type] | None = None) -> None:
+        self.arrays: list[Array] = []
+        self.objects: list[dict[str, Any]] = []
+        self._known: dict[int, dict[str, int]] = {}
+        self._kept: list[Any] = []  # what was numbered, so that no other value takes its identity
+        self._names = {cls: name for name, cls in (classes() if known is None else known).items()}
+        self._others = {id(f): {"function": name} for name, f in FUNCTIONS.items()}
+        self._others |= {id(cls): {"warning": name} for name, cls in warning_classes().items()}
+
+    def value(self, v: Any, where: str) -> Any:
+        """The JSON of a value; `where` is how messages call it."""
+        if v is None or type(v) in (bool, str):
+            return v
+        if isinstance(v, StrEnum):
+            return v.value
+        write = _PLAIN.get(type(v))
+        if write is not None:
+            return write(self, v, where)
+        if isinstance(v, np.generic) and v.dtype.kind in "biufUMm":
+            return {"scalar": [v.dtype.str, v.tobytes().hex()]}
+        if type(v) in self._names:
+            return self._once(v, where, self._object)
+        if isinstance(v, np.ndarray):
+            return self._once(v, where, self._array)
+        if id(v) in self._others:
+            return self._others[id(v)]
+        raise ModelFileError(f"{where} cannot be saved: {_stranger(v)}")
+
+    def items(self, values: Any, where: str) -> list[Any]:
+        """The JSON of several values."""
+        return [self.value(v, f"{where}[{i}]") for i, v in enumerate(values)]
+
+    def named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The JSON of values by name."""
+        return {name: self.value(v, f"{where}.{name}") for name, v in values.items()}
+
+    def _once(self, v: Any, where: str, write: Callable[[Any, str], dict[str, int]]) -> dict[str, int]:
+        if id(v) not in self._known:
+            self._known[id(v)] = write(v, where)
+            self._kept.append(v)
+        return self._known[id(v)]
+
+    def _array(self, v: Array, where: str) -> dict[str, int]:
+        if v.dtype.kind == "O":
+            items = self.items(v.ravel().tolist(), where)
+            return self._add({"is": "objects", "shape": list(v.shape), "items": items})
+        if v.dtype.kind not in "biufUMm" or type(v) is not np.ndarray:
+            raise ModelFileError(f"{where} cannot be saved: arrays of the type {v.dtype} have no place in a model file")
+        self.arrays.append(v)
+        return {"array": len(self.arrays) - 1}
+
+    def _object(self, v: Any, where: str) -> dict[str, int]:
+        name = self._names[type(v)]
+        if isinstance(v, BaseEstimator):
+            settings = v.get_params(deep=False)
+            state = {key: value for key, value in vars(v).items() if key not in settings}
+            kind: Any = type(v)
+            if REQUESTS in state:
+                raise ModelFileError(
+                    f"{where} cannot be saved with requests of metadata (set_fit_request and the like): "
+                    "fit it without, and set them again when it is loaded"
+                )
+            strange = state.keys() - attributes(kind).keys()
+            if strange:
+                raise ModelFileError(f"{where} has the attributes {sorted(strange)}, which its class does not declare")
+            parts = {"settings": self.named(settings, where), "state": self.named(state, where)}
+            return self._add({"is": name, **parts})
+        names = [f.name for f in fields(v)] if is_dataclass(v) else v._fields
+        return self._add({"is": name, "fields": self.named({key: getattr(v, key) for key in names}, where)})
+
+    def _add(self, node: dict[str, Any]) -> dict[str, int]:
+        self.objects.append(node)
+        return {"object": len(self.objects) - 1}
+
+    def _int(self, v: int, where: str) -> int:
+        if abs(v) >= HUGE:
+            raise ModelFileError(f"{where} cannot be saved: it is beyond 64 bits")
+        return v
+
+    def _float(self, v: float, where: str) -> Any:  # noqa: ARG002 - as all of them
+        return v if math.isfinite(v) else {"float": repr(v)}
+
+    def _dict(self, v: dict[Any, Any], where: str) -> dict[str, Any]:
+        return {"dict": [[self._key(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
+
+    def _set(self, v: frozenset[Any], where: str) -> dict[str, Any]:
+        return {"frozenset": [self._key(one, f"an element of {where}") for one in sorted(v, key=repr)]}
+
+    def _key(self, v: Any, where: str) -> Any:
+        if not is_key(v):
+            raise ModelFileError(
+                f"{where} cannot be saved: only text, numbers, dates and tuples of such, got {show(v)}"
+            )
+        return self.value(v, where)
+
+
+def _moment(name: str) -> Callable[[Writer, Any, str], Any]:
+    return lambda writer, v, where: {name: v.isoformat()}  # noqa: ARG005 - as all of them
+
+
+_PLAIN: dict[type, Callable[[Writer, Any, str], Any]] = {
+    int: Writer._int,
+    float: Writer._float,
+    list: Writer.items,
+    tuple: lambda writer, v, where: {"tuple": writer.items(v, where)},
+    dict: Writer._dict,
+    frozenset: Writer._set,
+    **{kind: _moment(name) for name, kind in MOMENTS.items()},
+}
+
+
+def _stranger(v: Any) -> str:
+    """Why a value has no place in a model file."""
+    if isinstance(v, np.random.RandomState | np.random.Generator):
+        return "a generator of random numbers has a state of its own. Give a whole number as random_state"
+    if callable(v) and not isinstance(v, type):
+        return f"a function cannot be read back without running code from the file, got {show(v)}"
+    kind = type(v)
+    return (
+        f"a {kind.__module__}.{kind.__qualname__} is not of this library. Model files hold its own estimators, "
+        "learners, models and priors, plain values and NumPy arrays"
+    )
+
+
+OUTPUTS = {"default", "pandas", "polars"}
+NEEDED = ("statistics_", "n_features_in_", "_encoder", "_declared")  # by a classifier that has learned
+
+
+def check_object(made: Any) -> None:
+    """ModelFileError unless an object is one that learning may have made; its parts have been checked before."""
+    domain = getattr(getattr(made, "statistics", made), "domain", None)  # a fit has those of its statistics
+    if isinstance(domain, Domain):
+        check_arrays(made, sizes(domain))
+    elif hasattr(made, "get_params"):
+        known = {"d": made.n_features_in_} if hasattr(made, "n_features_in_") else {}
+        check_arrays(made, known)
+        _estimator(made)
+    for base in type(made).__mro__:
+        if base in RULES:
+            RULES[base](made)
+
+
+def check_all(objects: Iterable[Any]) -> None:
+    """ModelFileError unless leaves are those of trees that are there: they are told by a number alone."""
+    made = list(objects)
+    leaves = {one.digest: one.sizes for one in made if isinstance(one, Trees)}
+    for one in made:
+        if isinstance(one, LeafFeatures):
+            _need(one.trees in leaves and np.array_equal(leaves[one.trees], one.sizes), "leaves are of unknown trees")
+
+
+def _need(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ModelFileError(otherwise)
+
+
+def _whole(array: Array, low: int, high: int, called: str, size: int | None = None) -> None:
+    """Whole numbers (m,) from low to below high."""
+    ok = array.ndim == 1 and array.dtype.kind == "i" and (size is None or len(array) == size)
+    _need(ok and (not len(array) or bool(low <= array.min() and array.max() < high)), f"{called} are out of range")
+
+
+def _distinct(values: Array) -> bool:
+    """Whether values (m,) are in order, or at least no two of them equal where they have none."""
+    if values.ndim != 1:
+        return False
+    if values.dtype.kind == "O":
+        return all(map(is_key, values.tolist())) and len(set(values.tolist())) == len(values)
+    return bool((values[:-1] < values[1:]).all()) and not (values.dtype.kind in "fMm" and np.isnan(values).any())
+
+
+def _estimator(made: Any) -> None:
+    """What every fitted classifier has, what scikit-learn keeps, and the order of the classes."""
+    lacks = [name for name in NEEDED if hasattr(made, "_learned") and not hasattr(made, name)]
+    _need(not lacks, f"a {type(made).__name__} lacks {lacks}")
+    names = getattr(made, "feature_names_in_", None)
+    _need(names is None or names.shape == (made.n_features_in_,), "the names of columns are not as many as these")
+    output = getattr(made, OUTPUT, {})
+    _need(output.keys() <= {"transform"} and set(output.values()) <= OUTPUTS, f"set_output was told {output}")
+    s = getattr(made, "statistics_", None)
+    _need(s is None or _distinct(s.domain.classes), "the classes are in no order")
+    # of the rows themselves; statistics that a learner has moved may be below 0
+    _need(
+        s is None or all((n >= 0).all() for n in (s.mass, *_counts(s.sums))), "a class or a cell has less than no rows"
+    )
+    if s is not None and hasattr(made, "_encoder"):
+        width = made._encoder.inputs(s.domain.features).width
+        _need(
+            made.n_features_in_ == width, f"it says that it has {made.n_features_in_} columns, and learned from {width}"
+        )
+
+
+def _counts(value: Any) -> Iterator[Array]:
+    """The sums of weights alone among sums and their parts."""
+    if isinstance(value, Mapping):
+        for part in value.values():
+            yield from _counts(part)
+    elif isinstance(value, Sums):
+        yield from (getattr(value, name) for name in value.counts)
+        for name, part in vars(value).items():
+            yield from () if name in value.counts else _counts(part)
+
+
+def _domain(made: Domain) -> None:
+    labels = made.classes  # of contests in no order
+    plain = labels.ndim == 1 and (labels.dtype.kind != "O" or all(map(is_key, labels.tolist())))
+    _need(plain and len(set(labels.tolist())) == len(labels), "the classes are no list, or one stands twice")
+
+
+def _features(made: Features) -> None:
+    _need(made.width >= 0, "a number of columns is below 0")
+    named = made.names is None or (made.names.shape == (made.width,) and made.names.dtype.kind in "OU")
+    _need(named, "the names of columns are not as many as these")
+
+
+def _categories(made: CategoricalFeatures) -> None:
+    _need(len(made.categories) == made.width and len(made.declared) in (0, made.width), "columns lack categories")
+    _need(all(map(_distinct, made.categories)), "the categories are not sorted, or one stands twice")
+
+
+def _bins(made: BinFeatures) -> None:
+    _need(all(cells.dtype == np.float64 for cells in made.categories), "the bounds of cells are no numbers")
+
+
+def _pooled(made: PooledFeatures) -> None:
+    _need(len(made.values) == len(made.cell) == made.width, "columns lack values")
+    for values, cell, cells in zip(made.values, made.cell, made.categories, strict=True):
+        _need(_distinct(values), "the values of a column are not sorted, or one stands twice")
+        _whole(cell, -1, len(cells), "the cells of values", len(values))
+
+
+def _blocks(made: BlockFeatures) -> None:
+    for at in made.at.values():
+        _whole(at, 0, made.width, "the columns of a block")
+
+
+def _statistics(made: Statistics[Any]) -> None:
+    _sums(made.sums, made.domain)
+    ok = all(np.isfinite(leaf).all() for leaf in made.leaves())
+    _need(ok, "sums are not finite")
+
+
+def _sums(sums: Any, domain: Domain) -> None:
+    """Sums as they should be on a domain, which they do not know themselves."""
+    _need(isinstance(sums, Sums), f"where sums should stand there is a {type(sums).__name__}")
+    check_arrays(sums, sizes(domain))
+    inside = OF_SUMS.get(type(sums))
+    if inside is not None:
+        inside(sums, domain)
+
+
+def _parts(sums: Parts, domain: Domain) -> None:
+    features: Any = domain.features
+    _need(isinstance(features, BlockFeatures) and sums.parts.keys() <= features.parts.keys(), "sums are of no block")
+    for name, one in sums.parts.items():
+        _sums(one, replace(domain, features=features.parts[name]))
+
+
+def _moments(sums: Moments, domain: Domain) -> None:  # noqa: ARG001 - as all of them
+    _need(sums.reach is None or bool((sums.reach >= 0).all()), "sums of squares have been below 0")
+
+
+def _patterns(sums: Patterns, domain: Domain) -> None:
+    _need(sums.width == domain.width, "sums are of other columns")
+    for lacks, one in sums.parts.items():
+        _whole(np.array(lacks, dtype=int), 0, sums.width, "the columns that rows lack")
+        _need(len(set(lacks)) == len(lacks), "a column is missing twice")
+        _sums(one, replace(domain, features=Features(sums.width - len(lacks))))
+
+
+def _histogram(sums: Histogram, domain: Domain) -> None:
+    _need(len(sums.keys) == len(sums.shift) == domain.width, "histograms are of other columns")
+    _need(all(keys.dtype == np.int64 and _distinct(keys) for keys in sums.keys), "cells are not sorted")
+    _need(all(0 <= shift < 64 for shift in sums.shift), "a histogram is of no grid")
+    _need(sums.table.shape[1] == sum(map(len, sums.keys)), "histograms lack cells")
+
+
+def _trees(made: Trees) -> None:
+    """Every row must come to a leaf that is there: a child stands after its node, and within the tree."""
+    check_arrays(made, {})
+    nodes, starts = len(made.left), made.starts
+    _whole(starts, 0, nodes + 1, "the beginnings of trees", len(made.seeds) + 1)
+    _need(starts[0] == 0 and starts[-1] == nodes and bool((np.diff(starts) > 0).all()), "a tree has no nodes")
+    for first, last in pairwise(starts.tolist()):
+        left, feature = made.left[first:last].astype(np.int64), made.feature[first:last]
+        inner, n = np.flatnonzero(left >= 0), last - first
+        _need(bool((left[inner] > inner).all() and (left[inner] + 1 < n).all()), "the nodes of a tree are in no order")
+        _whole(feature[inner], 0, len(made.ordered), "the columns of a tree")
+        _need(bool((-1 - left[left < 0] < (n + 1) // 2).all()), "a tree has a leaf too many")
+
+
+def _tree(made: Tree) -> None:
+    cells, above = int(made.features.starts[-1]), made.features.width
+    for level in made.levels:
+        m = len(level.parent)
+        _whole(level.of, 0, m, "the cells of a level", cells)
+        _whole(level.parent, 0, above, "the cells above a level", m)
+        _need(level.pseudo.shape == level.weight.shape == (m,), "a level lacks weights")
+        above = m
+
+
+def _margins(made: Margins) -> None:
+    n = len(made.weight)
+    _whole(made.owner, 0, n, "the pairs of cells")
+    for side, pair, pseudo in zip(made.sides, made.pairs, made.pseudo, strict=True):
+        _whole(pair, 0, n, "the pairs of columns", len(pseudo))
+        _whole(side, 0, len(pair), "the cells of columns", len(made.owner))
+
+
+def _pairs(made: Pairs) -> None:
+    size = dict(zip(made.coarse.columns.tolist(), made.coarse.sizes.tolist(), strict=True))
+    _need(all(i in size and j in size for i, j in made.chosen), "a pair is of unknown columns")
+    sides = tuple((size[i], size[j]) for i, j in made.chosen)
+    counts = [a * b for a, b in sides]
+    _need(made.features.sides == sides and made.features.sizes.tolist() == counts, "pairs lack cells")
+
+
+def _contest(made: Contest) -> None:
+    _whole(made.group, -1, 2, "the sides of classes")
+
+
+def _source(made: Source) -> None:
+    if made.group is not None:
+        _whole(made.group, -1, 2, "the sides of classes", len(made.whole.mass))
+
+
+def _factors(made: Factors) -> None:
+    same = all(len(one.class_log_prob) == len(made.class_log_prob) for one in made.parts.values())
+    _need(same, "the blocks have other classes")
+
+
+RULES: dict[type, Callable[[Any], None]] = {
+    Domain: _domain,
+    Features: _features,
+    CategoricalFeatures: _categories,
+    BinFeatures: _bins,
+    PooledFeatures: _pooled,
+    BlockFeatures: _blocks,
+    Statistics: _statistics,
+    Trees: _trees,
+    Tree: _tree,
+    Margins: _margins,
+    Pairs: _pairs,
+    Contest: _contest,
+    Source: _source,
+    Factors: _factors,
+}
+OF_SUMS: dict[type, Callable[[Any, Domain], None]] = {
+    Parts: _parts,
+    Moments: _moments,
+    Completed: _moments,
+    Patterns: _patterns,
+    Histogram: _histogram,
+    Entries: lambda sums, domain: _sums(sums.columns, domain),
+}
+
+
+DEEP = 32  # lists in lists
+LARGE, TIMES = 10**6, 100  # values in all objects, each counted as often as it is a part of one: so many, or so many
+# times those that the file says. What visits the parts of every object takes no longer
+BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as one where it is checked
+
+
+class Reader:
+    """Makes the objects of a file one after another, each from plain values, arrays and the objects before it."""
+
+    def __init__(
+        self,
+        arrays: list[Array],
+        known: Mapping[str, type] | None = None,
+        check: Callable[[Any], None] = check_object,
+    ) -> None:
+        self.arrays = arrays
+        self.objects: list[Any] = []
+        self._sizes: list[tuple[int, int]] = []  # of each object: its values, and of its arrays what is checked again
+        self._size = self._bulk = 0  # of the object that is being made
+        self._total = 0
+        self._said = sum(1 + array.size // BLOCK for array in arrays)
+        self._used: set[tuple[str, int]] = set()
+        self._classes, self._warnings = classes() if known is None else dict(known), warning_classes()
+        self._check = check
+        self._tags: dict[str, Callable[[Any, int], Any]] = {
+            "tuple": lambda items, depth: tuple(self._items(items, depth)),
+            "frozenset": lambda items, depth: frozenset(map(_key, self._items(items, depth))),
+            "dict": self._dict,
+            "array": self._array,
+            "object": self._object,
+            "float": lambda text, _: _NOT_FINITE[text],
+            "scalar": lambda parts, _: _scalar(*parts),
+            "function": lambda name, _: FUNCTIONS[name],
+            "warning": lambda name, _: self._warnings[name],
+            **{name: _read_moment(kind) for name, kind in MOMENTS.items()},
+        }
+
+    def add(self, node: Any) -> None:
+        """Make the next object."""
+        self._size, self._bulk = 1, 0
+        made = self._made(_exactly(node, dict, "an object"))
+        self._total += self._size + self._bulk
+        plain = isinstance(made, np.ndarray) and all(map(is_key, made.flat))
+        again = self._bulk if isinstance(made, Sums) else 0  # which statistics check again
+        self._sizes.append((1, made.size // PLAIN) if plain else (self._size, again))
+        if self._total > max(LARGE, TIMES * self._said):
+            raise ModelFileError("its objects would have far more parts than it holds, as those of no model have")
+        self._check(made)
+        self.objects.append(made)
+
+    @property
+    def values(self) -> int:
+        """How many values and numbers the file has."""
+        return self._said + sum(array.size for array in self.arrays)
+
+    def check_used(self) -> None:
+        """ModelFileError if there is an array or an object that is no part of the model."""
+        if len(self._used) < len(self.arrays) + len(self.objects):
+            raise ModelFileError("it holds something that is no part of the model")
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        """The value of a piece of JSON."""
+        self._size += 1
+        self._said += 1
+        if depth > DEEP:
+            raise ModelFileError(f"lists stand in lists more than {DEEP} deep")
+        if isinstance(node, list):
+            return self._items(node, depth)
+        if not isinstance(node, dict):
+            return node
+        if len(node) != 1 or next(iter(node)) not in self._tags:
+            raise ModelFileError(f"a value of the unknown kind {sorted(node)[:3]}")
+        ((tag, content),) = node.items()
+        return self._tags[tag](content, depth + 1)
+
+    def _items(self, nodes: Any, depth: int) -> list[Any]:
+        return [self.value(node, depth + 1) for node in _exactly(nodes, list, "several values")]
+
+    def _dict(self, pairs: Any, depth: int) -> dict[Any, Any]:
+        items = [tuple(self._items(pair, depth)) for pair in _exactly(pairs, list, "a dict")]
+        made = {_key(key): value for key, value in items}
+        if len(made) < len(items):
+            raise ModelFileError("a dict has a key twice")
+        return made
+
+    def _object(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
+        made = self._at(self.objects, at, "object")
+        size, bulk = self._sizes[at]
+        self._size += size
+        self._bulk += bulk
+        return made
+
+    def _array(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
+        made = self._at(self.arrays, at, "array")
+        self._bulk += made.size // BLOCK
+        return made
+
+    def _at(self, known: list[Any], at: Any, called: str) -> Any:
+        if type(at) is not int or not 0 <= at < len(known):
+            raise ModelFileError(f"a value refers to {called} {at!r}, which is not there")
+        self._used.add((called, at))
+        return known[at]
+
+    def _named(self, nodes: Any) -> dict[str, Any]:
+        return {name: self.value(node) for name, node in _exactly(nodes, dict, "named values").items()}
+
+    def _made(self, node: dict[str, Any]) -> Any:
+        name = node.get("is")
+        parts = {key: part for key, part in node.items() if key != "is"}
+        if name == "objects":
+            return self._objects(**parts)
+        if name not in self._classes:
+            self._classes = {**classes(everything=True), **self._classes}
+        if name not in self._classes:
+            raise ModelFileError(f"it holds a {str(name)[:80]!r}, which this version does not know")
+        cls = self._classes[name]
+        return self._estimator(cls, name, **parts) if is_estimator(cls) else self._record(cls, name, **parts)
+
+    def _record(self, cls: type, name: str, fields: Any) -> Any:
+        """A value with named fields."""
+        values = self._named(fields)
+        hints = declared(cls)
+        _check_names(name, values, {key for key, (_, optional) in hints.items() if not optional}, hints)
+        values = {key: _word(value, hints[key][0]) for key, value in values.items()}
+        _check_types(name, values, {key: hint for key, (hint, _) in hints.items()})
+        return cls(**values)
+
+    def _objects(self, shape: list[int], items: list[Any]) -> Array:
+        """An array of anything: text of any length, mostly."""
+        values = self._items(items, 0)
+        made = np.empty(len(values), dtype=object)
+        for i, value in enumerate(values):
+            made[i] = value
+        return made.reshape(tuple(shape))
+
+    def _estimator(self, cls: type, name: str, settings: Any, state: Any) -> Any:
+        """An estimator with what it has learned."""
+        given, learned = self._named(settings), self._named(state)
+        known = parameters(cls)
+        needed = {key for key, default in known.items() if default is inspect.Parameter.empty}
+        _check_names(name, given, needed, known)
+        _check_names(name, learned, set(), attributes(cls))
+        _check_types(name, learned, attributes(cls))
+        made = cls(**given)
+        vars(made).update(learned)
+        return made
+
+
+_NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def _exactly(value: Any, kind: type, called: str) -> Any:
+    if type(value) is not kind:
+        raise ModelFileError(f"where {called} should stand there is {str(value)[:40]!r}")
+    return value
+
+
+def _word(value: Any, hint: Any) -> Any:
+    """Text as a word of the vocabulary, where one is declared; any other value as it is."""
+    if not isinstance(value, str) or not isinstance(hint, type) or not issubclass(hint, StrEnum):
+        return value
+    if value not in tuple(hint):
+        raise ModelFileError(f"{value[:40]!r} stands where one of {[one.value for one in hint]} should")
+    return hint(value)
+
+
+def _key(value: Any) -> Any:
+    """A value that is looked up by what it is, which takes as long as it is large."""
+    if not is_key(value):
+        raise ModelFileError(f"a {type(value).__name__} stands where only plain values may, as a key")
+    return value
+
+
+def _scalar(kind: str, data: str) -> Any:
+    dtype = np.dtype(kind)
+    if dtype.kind not in KINDS or dtype.hasobject:
+        raise ModelFileError(f"a number of the type {dtype}, which no model has")
+    if dtype.kind == "U" and dtype.itemsize == 0:  # empty text, which no buffer holds
+        return np.str_()
+    (value,) = np.frombuffer(bytes.fromhex(data), dtype=dtype)
+    return value
+
+
+def _read_moment(kind: Any) -> Callable[[Any, int], Any]:
+    return lambda text, _: kind.fromisoformat(text)
+
+
+def _check_names(name: str, got: Mapping[str, Any], needed: set[str], known: Mapping[str, Any]) -> None:
+    strange, missing = sorted(got.keys() - known.keys()), sorted(needed - got.keys())
+    if strange or missing:
+        said = f"it has {strange}, which are unknown" if strange else f"it lacks {missing}"
+        raise ModelFileError(f"a {name} of this version does not fit: {said}")
+
+
+def _check_types(name: str, got: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    for key, value in got.items():
+        if not suits(value, hints[key]):
+            raise ModelFileError(f"{key} of a {name} is {type(value).__name__}, not {hints[key]}")

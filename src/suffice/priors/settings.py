@@ -1,0 +1,135 @@
+"""What the settings of estimators mean, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from suffice._core.labels import by_label, check_keys, show_all
+from suffice._core.vector import Array
+from suffice._runtime.messages import Notice
+from suffice.priors.dirichlet import Dirichlet
+from suffice.priors.gamma import GammaPrior
+from suffice.priors.gaussian import FLAT, GaussianPrior
+
+
+def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
+    """The logarithm of each class probability: given, or the share of its mass (smoothed by a Dirichlet prior).
+
+    Masses are those of one set of rows (k,), or of several (n, k).
+
+    >>> log_class_prior(np.array([1.0, 3.0]), np.array(["a", "b"]), None).round(2)
+    array([-1.39, -0.29])
+    """
+    if class_prior is None or isinstance(class_prior, Dirichlet):
+        if class_prior is not None:
+            mass = mass + _smoothing(class_prior, len(classes))
+        probability = mass / mass.sum(axis=-1, keepdims=True)
+    else:
+        probability = np.broadcast_to(_given(class_prior, classes), mass.shape)
+    return np.asarray(np.log(probability, out=np.full(mass.shape, -np.inf), where=probability > 0))
+
+
+def _smoothing(prior: Dirichlet, k: int) -> Array:
+    """The pseudo-count of each class."""
+    plain = Dirichlet(prior.weight, prior.per)
+    if isinstance(prior.weight, str) or repr(plain) != repr(prior):
+        raise ValueError(f"class_prior takes Dirichlet(weight, per) with a number and no more, got {prior!r}")
+    return plain.cell(np.asarray(k))
+
+
+def _given(class_prior: Any, classes: Array) -> Array:
+    if isinstance(class_prior, Mapping):
+        return _by_class(class_prior, classes)
+    if isinstance(class_prior, str):
+        if class_prior != "uniform":
+            raise ValueError(f"class_prior must be 'uniform', None, probabilities, or a Dirichlet, got {class_prior!r}")
+        return np.full(len(classes), 1.0 / max(1, len(classes)))
+    p = np.asarray(class_prior, dtype=float)
+    if p.shape != classes.shape:
+        raise ValueError(f"class_prior has {p.size} entries, but there are {len(classes)} classes: {show_all(classes)}")
+    return _probabilities(p)
+
+
+def _by_class(class_prior: Mapping[Any, Any], classes: Array) -> Array:
+    """The probability of each class; those of classes that are still to come are left out of the whole."""
+    found, to_come = by_label(class_prior, classes)
+    missing = [label for label, p in zip(classes, found, strict=True) if p is None]
+    if missing:
+        raise ValueError(f"class_prior has no probability for the classes {show_all(missing)}")
+    _probabilities(np.asarray(list(class_prior.values()), dtype=float))
+    p = np.asarray(found, dtype=float)
+    if not to_come:
+        return p
+    if not p.any():
+        raise ValueError(f"class_prior is 0 for all classes that have come so far: {show_all(classes)}")
+    return np.asarray(p / p.sum())
+
+
+def _probabilities(p: Array) -> Array:
+    if not (p >= 0).all() or not np.isclose(p.sum(), 1.0):
+        raise ValueError(f"class_prior must be probabilities that sum to 1, got {p.tolist()}")
+    return p
+
+
+P = TypeVar("P")
+
+
+def dirichlet_prior(prior: Any) -> Dirichlet | None:
+    """What the parameter `prior` of an estimator for categories means."""
+    return Dirichlet() if _is_default(prior) else _typed(prior, Dirichlet)
+
+
+def plain_prior(prior: Any, who: str) -> Dirichlet | None:
+    """What `prior` means for words, of which all begin with the same pseudo-count."""
+    found = dirichlet_prior(prior)
+    if found is not None and (found.weight == "evidence" or found.base != "uniform" or found.columns or found.classes):
+        raise ValueError(
+            f"{who} takes one pseudo-count for all words, Dirichlet(weight) or Dirichlet(weight, per), got {found!r}"
+        )
+    return found
+
+
+def table_prior(prior: Any) -> Dirichlet | None:
+    """What the parameter `prior` of an estimator for tables of any columns means: many cells have few rows there."""
+    return Dirichlet("evidence", base="marginal") if _is_default(prior) else dirichlet_prior(prior)
+
+
+def gaussian_prior(prior: Any) -> GaussianPrior:
+    """What the parameter `prior` of an estimator for numbers means."""
+    return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
+
+
+def gamma_prior(prior: Any) -> GammaPrior | None:
+    """What the parameter `prior` of an estimator for counts means."""
+    return GammaPrior() if _is_default(prior) else _typed(prior, GammaPrior)
+
+
+def check_classes(prior: Any, classes: Array) -> None:
+    """ValueError if a prior speaks of a class that no row has."""
+    for called, given in getattr(prior, "by_class", {}).items():
+        check_keys(called, given, classes)
+
+
+def outweighed(rows: float, total: float, count: Callable[[], int], called: str) -> tuple[Notice, ...]:
+    """A notice if rows have been given weights so small that all of them together count for less than a prior's.
+
+    They are counted only if their total weight is small.
+    """
+    if total >= rows or total >= (n := count()) / 2:  # few rows are not the fault of the weights
+        return ()
+    said = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
+    advice = f"Weight 1 is one row: scale {called} to sum to the number of rows, {n}, or give a lighter prior"
+    return (Notice(f"{said}. {advice}"),)
+
+
+def _is_default(prior: Any) -> bool:
+    return isinstance(prior, str) and prior == "default"
+
+
+def _typed(prior: Any, kind: type[P]) -> P | None:
+    if prior is not None and not isinstance(prior, kind):
+        raise ValueError(f"prior must be 'default', None or a {kind.__name__}, got {prior!r}")
+    return prior

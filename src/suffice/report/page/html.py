@@ -1,0 +1,474 @@
+"""Safe fragments of HTML, blocks of text, tables, and the document around them."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib import resources
+from io import StringIO
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from xml.etree import ElementTree
+
+from suffice._runtime.atomic_file import check_local, replacing
+from suffice._runtime.system import optional
+
+VOID = frozenset({"br", "hr", "input", "link", "meta"})
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+class Html(str):
+    """Text that is HTML already. Every other string is plain text, which `tag` and `join` escape.
+
+    >>> Html("<b>bold</b>") + " & plain"
+    '<b>bold</b> &amp; plain'
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> Html:
+        return Html(str.__add__(self, text(other)))
+
+    def __radd__(self, other: str) -> Html:
+        return Html(str.__add__(text(other), self))
+
+    def __format__(self, spec: str) -> NoReturn:
+        # an f-string would turn the fragment into plain text, which is then escaped a second time
+        raise TypeError("a fragment of HTML does not go into a format string: build it with tag() or join()")
+
+
+def text(content: object) -> Html:
+    """Plain content as a fragment; a fragment stays as it is.
+
+    >>> text("a < b"), text(Html("<br>"))
+    ('a &lt; b', '<br>')
+    """
+    return content if isinstance(content, Html) else Html(escape(FORBIDDEN.sub("\ufffd", str(content))))
+
+
+def join(parts: Iterable[object], between: object = "") -> Html:
+    """Fragments in a row; None is left out.
+
+    >>> join(["<", None, Html("<br>")], " ")
+    '&lt; <br>'
+    """
+    return Html(str.join(text(between), [text(part) for part in parts if part is not None]))
+
+
+def tag(element: str, *children: object, **attributes: Any) -> Html:
+    """An element with its children; plain text and attributes are escaped.
+
+    `class_` is class, `data_id` is data-id; an attribute that is None or False is left out, True is its own value.
+
+    >>> tag("td", "a < b", class_="near", data_value=0.5, hidden=False)
+    '<td class="near" data-value="0.5">a &lt; b</td>'
+    """
+    given = [(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items()]
+    opened = "".join(
+        f' {name}="{str.__str__(text(name if value is True else str(value)))}"'
+        for name, value in given
+        if value is not None and value is not False
+    )
+    if element in VOID:
+        return Html(f"<{element}{opened}>")
+    return Html(f"<{element}{opened}>" + str.__str__(join(children)) + f"</{element}>")
+
+
+def slug(name: str) -> str:
+    """A name as it may stand in an address or an id.
+
+    >>> slug("rc1, Table II: <b>")
+    'rc1-table-ii-b'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with that many decimals, commas between thousands, and a true minus sign.
+
+    >>> number(-0.12345), number(1234, 0), number(-0.0001)
+    ('\u22120.123', '1,234', '0.000')
+    """
+    shown = f"{value:,.{digits}f}"
+    return shown.lstrip("-") if not shown.strip("-0.") else shown.replace("-", "\u2212")
+
+
+Kind = Literal["plain", "equal", "near", "off"]
+
+
+def heading(title: str, level: int = 3, anchor: str | None = None) -> Html:
+    """A heading; `anchor` is its id.
+
+    >>> heading("Times", 3)
+    '<h3>Times</h3>'
+    """
+    return tag(f"h{level}", title, id=anchor)
+
+
+def paragraph(*content: object, quiet: bool = False) -> Html:
+    """A paragraph of text and fragments; a quiet one is small and grey."""
+    return tag("p", *content, class_="quiet" if quiet else None)
+
+
+def verdict(*content: object, kind: Kind = "plain") -> Html:
+    """A box with the finding that matters; its kind colours the edge.
+
+    >>> verdict("All cells equal the print.", kind="equal")
+    '<p class="verdict is-equal">All cells equal the print.</p>'
+    """
+    return tag("p", *content, class_=f"verdict is-{kind}")
+
+
+def bullets(items: Iterable[object]) -> Html:
+    """A list; nothing for no items."""
+    lines = [tag("li", item) for item in items]
+    return tag("ul", *lines) if lines else Html()
+
+
+def block(title: str, *content: object, note: object = None) -> Html:
+    """A titled part of a section; `note` says below the title what is shown. Nothing without content."""
+    body = join(content)
+    said = tag("p", note, class_="quiet") if note else None
+    return tag("section", heading(title), said, body, class_="block") if body else Html()
+
+
+def code(source: str) -> Html:
+    """A program to be copied; what is too wide scrolls within its own frame."""
+    return tag("pre", tag("code", source), tabindex=0, role="region", aria_label="Python code")
+
+
+def fold(title: object, *content: object, opened: bool = False) -> Html:
+    """Content that is folded away behind its title."""
+    return tag("details", tag("summary", title), tag("div", *content, class_="folded"), class_="fold", open=opened)
+
+
+def grid(parts: Iterable[object]) -> Html:
+    """Blocks side by side, as many as the screen has room for; nothing for no parts."""
+    body = join(parts)
+    return tag("div", body, class_="grid") if body else Html()
+
+
+def chooser(name: str, labels: Sequence[str], panes: Mapping[tuple[str, ...], Html]) -> Html:
+    """One of several fragments, picked by one select control for each label.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page: the controls are called after it.
+    labels : sequence of str
+        What is picked, such as "Data set" and "Loss".
+    panes : mapping
+        A fragment for each choice, a tuple as long as `labels`; the first is shown at first. Not every combination
+        needs one.
+    """
+    if not panes:
+        return Html()
+    options = [list(dict.fromkeys(key[i] for key in panes)) for i in range(len(labels))]
+    controls = [
+        tag(
+            "label",
+            tag("span", label),
+            tag(
+                "select", *(tag("option", choice, value=j) for j, choice in enumerate(choices)), id=f"{slug(name)}-{i}"
+            ),
+            class_="pick",
+            hidden=len(choices) < 2,
+        )
+        for i, (label, choices) in enumerate(zip(labels, options, strict=True))
+    ]
+    shown = [
+        tag(
+            "div",
+            pane,
+            class_="pane",
+            data_pick=" ".join(str(options[i].index(part)) for i, part in enumerate(key)),
+            hidden=at > 0,
+        )
+        for at, (key, pane) in enumerate(panes.items())
+    ]
+    nothing = tag("p", "Nothing was measured for this choice.", class_="pane-missing quiet", hidden=True)
+    return tag("div", tag("div", *controls, class_="picks"), *shown, nothing, class_="chooser")
+
+
+MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}  # so that a state is not told by its colour alone
+
+
+class Heading(NamedTuple):
+    """A column: its name, the group above it, if any, a tooltip, and whether it holds words instead of numbers."""
+
+    name: str
+    group: str = ""
+    title: str = ""
+    words: bool = False
+
+
+class Value(NamedTuple):
+    """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip.
+
+    `least` is what a smaller number is shown as being below, if there is one.
+    """
+
+    value: float | None
+    digits: int = 3
+    state: str = ""
+    title: str = ""
+    least: float | None = None
+
+
+def data_table(
+    headings: Sequence[Heading | str], rows: Sequence[Sequence[object]], caption: str, filtered: bool = True
+) -> Html:
+    """A table whose first column names the rows.
+
+    Columns are sorted by a click on their heading; the filter of the page works on the names of the rows, and "only
+    cells that are off" on the states of the values. Wide tables scroll within their own frame.
+
+    Parameters
+    ----------
+    headings : sequence of Heading or str
+        Neighbours of the same group share a heading above theirs.
+    rows : sequences of str, Html, number or Value
+        Numbers are shown with three decimals, values as they say.
+    caption : str
+        What the table is, for those who hear it.
+    filtered : bool, default=True
+        Whether the filter of the page applies to the rows.
+    """
+    heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
+    edges = [i > 0 and head.group != heads[i - 1].group for i, head in enumerate(heads)]
+    body = [_row(row, edges) for row in rows]
+    if not body:
+        body = [tag("tr", tag("td", "nothing measured yet", colspan=len(heads), class_="empty"), class_="none")]
+    table = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", _groups(heads), tag("tr", *map(_head, heads, edges, range(len(heads))))),
+        tag("tbody", *body),
+        class_="data",
+        data_filtered=filtered or None,
+    )
+    # a frame that scrolls must be within reach of the keyboard
+    frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=caption)
+    return frame + tag("p", "No row matches the filter.", class_="no-match quiet", hidden=True)
+
+
+def _groups(heads: Sequence[Heading]) -> Html | None:
+    if not any(head.group for head in heads):
+        return None
+    spans = [(group, len(list(members))) for group, members in groupby(heads, key=lambda head: head.group)]
+    return tag(
+        "tr",
+        *(tag("th", g, colspan=n, scope="colgroup") if g else tag("td", colspan=n) for g, n in spans),
+        class_="groups",
+    )
+
+
+def _head(head: Heading, edge: bool, at: int) -> Html:
+    label = f"{head.group}, {head.name}" if head.group else None
+    button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
+    sort = {"aria_sort": "none"} if head.name else {}  # a column without a name is not for sorting
+    kind = "edge" if edge else "name" if at == 0 else "words" if head.words else None
+    return tag("th", button if head.name else "", scope="col", **sort, class_=kind)
+
+
+def _row(row: Sequence[object], edges: Sequence[bool]) -> Html:
+    name, *cells = row
+    states = {cell.state for cell in cells if isinstance(cell, Value)}
+    first = tag("th", name, scope="row", class_="name")
+    return tag("tr", first, *map(_cell, cells, edges[1:]), data_off="off" in states)
+
+
+def _cell(cell: object, edge: bool) -> Html:
+    if isinstance(cell, float | int):
+        cell = Value(float(cell))
+    if not isinstance(cell, Value):
+        return tag("td", cell, class_="edge" if edge else None)
+    small = cell.value is not None and cell.least is not None and cell.value < cell.least
+    value = cell.least if small else cell.value
+    shown = "\u2013" if value is None else "<" * small + number(value, cell.digits)
+    mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
+    spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
+    return tag(
+        "td",
+        join([mark, shown, spoken]),
+        class_=" ".join(filter(None, ("number", cell.state, "edge" * edge))),
+        data_value=None if cell.value is None else f"{cell.value:.10g}",
+        title=cell.title or None,
+    )
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEFT_OUT = {"metadata", "style", "title"}  # a date, and rules that would reach the whole page
+INK = re.compile(r"#(000000|222222)\b")
+REFERENCE = re.compile(r"#(?=[\w-]+\))")
+
+
+def figure(drawn: Figure, name: str, title: str) -> Html:
+    """A figure of matplotlib as a fragment.
+
+    Parameters
+    ----------
+    drawn : matplotlib Figure
+        Black becomes the colour of the text of the page, and the background see-through.
+    name : str
+        Unique on the page: the ids within the figure begin with it.
+    title : str
+        What the figure shows, for those who hear it.
+    """
+    mpl = optional("matplotlib", "plot")
+    text = StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "suffice"}):
+        drawn.savefig(text, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
+    root = ElementTree.fromstring(text.getvalue())  # noqa: S314 - written three lines above
+    content = join(_element(child, slug(name)) for child in root)
+    picture = tag("svg", content, viewBox=root.get("viewBox"), role="img", aria_label=title)
+    return tag("figure", picture, class_="chart drawn", tabindex=0)
+
+
+def _element(node: ElementTree.Element, name: str) -> Html:
+    """An element without its name space, its ids made unique by a name."""
+    element = _local(node.tag)
+    if element in LEFT_OUT:
+        return Html()
+    attributes = {_local(key): _value(_local(key), value, name) for key, value in node.attrib.items()}
+    children = [part for child in node for part in (_element(child, name), child.tail or "")]
+    return tag(element, (node.text or "").strip("\n"), *children, **attributes)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def _value(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key == "href" and value.startswith("#"):
+        return f"#{name}-{value[1:]}"
+    return INK.sub("currentColor", value if "url(" not in value else REFERENCE.sub(f"#{name}-", value))
+
+
+class Section(NamedTuple):
+    """A part of the page that folds, with its entry in the table of contents; `badge` stands beside its title."""
+
+    title: str
+    body: Html
+    name: str = ""  # its anchor, or else made from the title
+    badge: Html = Html()
+
+
+def document(
+    title: str,
+    sections: Sequence[Section],
+    lead: Html | None = None,
+    filter_label: str = "Filter data sets",
+    only_off: bool = True,
+    assets: Sequence[str] = (),
+) -> str:
+    """A page as one string.
+
+    Parameters
+    ----------
+    title : str
+        Of the page and of its tab.
+    sections : sequence of Section
+        Each folds and has its line in the table of contents.
+    lead : Html, optional
+        What stands between title and sections.
+    filter_label : str, default="Filter data sets"
+        What the box for text filters: the rows of all tables, by their first cell; "" leaves the box out.
+    only_off : bool, default=True
+        Whether there is a box "only cells that are off".
+    assets : sequence of str, default=()
+        Scripts and style sheets of this package that a page needs besides those that all have, by their names.
+    """
+    scripts = ["page.js", *(name for name in assets if name.endswith(".js"))]
+    styles = ["page.css", *(name for name in assets if name.endswith(".css"))]
+    anchors = _anchors(sections)
+    parts = [_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)]
+    content = tag("main", tag("header", tag("h1", title), lead, class_="lead"), *parts, id="content")
+    body = join(
+        [
+            tag("a", "Skip to the content", href="#content", class_="skip"),
+            _controls(filter_label, only_off),
+            tag("div", _contents(sections, anchors), content, class_="page"),
+            *(tag("script", Html(_asset(name))) for name in scripts),
+        ]
+    )
+    html = tag("html", _document_head(title, scripts, styles), tag("body", body), lang="en")
+    return "<!DOCTYPE html>\n" + str.__str__(html) + "\n"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("suffice.report.page") / name).read_text(encoding="utf-8")
+
+
+def _document_head(title: str, scripts: Sequence[str], styles: Sequence[str]) -> Html:
+    # the only scripts that may run are those with these hashes
+    hashes = (b64encode(sha256(_asset(name).encode()).digest()).decode() for name in scripts)
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; img-src data:"
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=rules),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        *(tag("style", Html(_asset(name))) for name in styles),
+    )
+
+
+def _anchors(sections: Sequence[Section]) -> list[str]:
+    """A different anchor for each section."""
+    found: list[str] = []
+    for section in sections:
+        wanted = slug(section.name or section.title)
+        taken = sum(anchor == wanted or anchor.startswith(f"{wanted}--") for anchor in found)
+        found.append(f"{wanted}--{taken + 1}" if taken or wanted == "content" else wanted)
+    return found
+
+
+def _section(section: Section, anchor: str) -> Html:
+    summary = tag("summary", tag("h2", section.title), section.badge or None)
+    return tag("details", summary, tag("div", section.body, class_="body"), id=anchor, class_="part", open=True)
+
+
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> Html:
+    lines = [
+        tag("li", tag("a", section.title, href=f"#{anchor}")) for section, anchor in zip(sections, anchors, strict=True)
+    ]
+    return tag("nav", tag("details", tag("summary", "Contents"), tag("ol", *lines), open=True), aria_label="Contents")
+
+
+def _controls(filter_label: str, only_off: bool) -> Html:
+    box = tag("input", type="search", id="filter", placeholder=filter_label, aria_label=filter_label)
+    off = tag("label", tag("input", type="checkbox", id="only-off"), tag("span", "only cells that are off"))
+    return tag(
+        "header",
+        box if filter_label else None,
+        off if only_off else None,
+        tag("span", class_="space"),
+        tag("button", "Expand all", type="button", id="expand"),
+        tag("button", "Collapse all", type="button", id="collapse"),
+        tag("button", "Dark", type="button", id="theme"),
+        class_="controls",
+        aria_label="View",
+    )
+
+
+def write(path: Path | str, html: str) -> Path:
+    """Write a page at once or not at all: a reader never meets half of it."""
+    check_local(path)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, "the page") as file:
+        file.write(html.encode())
+    return path
