@@ -133,7 +133,7 @@ def test_twice_the_rows_are_twice_the_shift(entry):
     X, y = entry.draw(2)
     once = entry.estimator().fit(X, y)
     for twice in (copy.copy(once).partial_fit(X, y), once + once):
-        shares = twice._fit_result().model.shares(twice.statistics_)
+        shares = twice._fit_result().model.subproblems(twice.statistics_)
         pairs = zip(shares, *map(each, (twice, once)), strict=True)
         found = [same_where_valid(share.model, now, 2.0 * then, 1e-7) for share, now, then in pairs]
         assert 2 * sum(found) > len(found)
@@ -151,7 +151,7 @@ def test_statistics_are_moved_in_proportion_to_the_mass_of_the_classes(entry):
     kept = [model.class_count_[i] / old[c] for i, c in enumerate(model.classes_.tolist())]
     now = before.model.restrict(model.statistics_)
     expected = now + shift.onto(now.domain).by_class(np.array(kept))
-    (share,) = model._fit_result().model.shares(model.statistics_)
+    (share,) = model._fit_result().model.subproblems(model.statistics_)
     assert same_where_valid(share.model, model.moved_statistics_, expected, 1e-9)
 
 

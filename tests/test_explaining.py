@@ -43,7 +43,7 @@ def same_answers(found, log_p, atol=1e-10):
 
 
 def explained(entry):
-    return isinstance(entry.model().unit, Explained)
+    return isinstance(entry.model().base_model, Explained)
 
 
 @pytest.mark.filterwarnings("ignore")  # of how learning went

@@ -22,7 +22,7 @@ from suffice import (
     TabularClassifier,
 )
 from suffice._core.probability import log_posterior
-from suffice.models import Contests, Drawn, UndrawableError
+from suffice.models import Contests, HasNomogram, NoNomogramError
 from suffice.models.compose.experts import Experts
 from suffice.models.tables.categorical import Leaves
 from suffice.models.terms import Cells, Gap, Map, Square
@@ -31,7 +31,7 @@ from tests.zoo import every
 
 
 def drawn(entry):
-    return isinstance(entry.model().unit, Drawn)
+    return isinstance(entry.model().base_model, HasNomogram)
 
 
 def columns(X):
@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_model(entry, k):
     model = entry.estimator().fit(X, y)
     pairwise = isinstance(entry.model(), Contests) and k > 2
     if pairwise or (isinstance(entry.model(), Experts | Leaves) and not isinstance(model, AdditiveTables)):
-        with pytest.raises(UndrawableError, match="contests of two classes" if pairwise else "several columns at a"):
+        with pytest.raises(NoNomogramError, match="contests of two classes" if pairwise else "several columns at a"):
             model.nomogram()
         return
     found = model.nomogram()
@@ -107,12 +107,12 @@ def test_terms_are_the_contributions(kind):
 
 def test_models_without_a_nomogram_say_why():
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.raises(UndrawableError, match="several columns at a time"):
+    with pytest.raises(NoNomogramError, match="several columns at a time"):
         TabularClassifier(random_state=0).fit(X[:200], y[:200]).nomogram()
     model = ModelClassifier(Unit())
     with pytest.raises(AttributeError) as refused:
         model.nomogram  # noqa: B018
-    assert "Unit has no nomogram: its model would have to be `Drawn`" in str(refused.value.__cause__)
+    assert "Unit has no nomogram: its model would have to be `HasNomogram`" in str(refused.value.__cause__)
 
 
 def clocked(n=300, seed=0):

@@ -78,7 +78,7 @@ def test_queries_of_a_database_are_counted(shown):
     for verbose in (0, 1):
         model = GaussianNB().fit(data := SQL(connection, "iris", target="y", verbose=verbose))
         assert ("table 'iris'" in (said := shown())) == verbose
-        assert (f"{len(data.asked)} queries" in said) == verbose
+        assert (f"{len(data.queries)} queries" in said) == verbose
         model.predict(data).fetch()
         assert ("1 queries" in shown()) == verbose
 

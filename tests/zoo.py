@@ -285,7 +285,7 @@ def every(capable=None):
     """Run a law over all entries that can: a predicate, or an ability as the type of the model that learns."""
     if isinstance(capable, type):
         ability = capable
-        entries = [entry for entry in ZOO if isinstance(entry.model().unit, ability)]
+        entries = [entry for entry in ZOO if isinstance(entry.model().base_model, ability)]
     else:
         entries = [entry for entry in ZOO if capable is None or capable(entry)]
     assert entries, "a law without an entry"

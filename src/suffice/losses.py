@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice._core.formula import Arithmetic, E
 from suffice._core.labels import OneHot, as_keys, key, show_all
-from suffice._core.probability import below_zero, normalise, said_log_posterior
+from suffice._core.probability import below_zero, log_posterior_formula, normalise
 from suffice._core.vector import Array, Vector
 from suffice._runtime.lazy import compiled
 
@@ -92,24 +92,24 @@ class Loss:
         weight, log_loss, soft, error = _weigh(shifted, log_total, P, Y.codes, Y.weight, self.matrix, W)
         return Losses(weight, log_loss, soft, error), W, P
 
-    def said(self, say: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
+    def formula(self, ops: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
         """The same as formulas of the scores (k,), the number y of the class and the weight: W (k,), and the losses."""
         k = len(self.matrix)
-        log_p = say.keep(said_log_posterior(say, scores))
-        paid = [say.times(say.pick(y, self.matrix[:, c]), say.exp(log_p[c])) for c in range(k)]
-        paid = say.keep([say.times(weight, one) for one in paid])
-        (soft,) = say.keep([say.add(*paid)])
-        own = [say.pick(y, row) for row in np.eye(k)]
-        W = [say.minus(say.times(is_own, soft), one) for is_own, one in zip(own, paid, strict=True)]
-        truth = say.add(*(say.times(is_own, one) for is_own, one in zip(own, log_p, strict=True)))
-        price = say.times(weight, say.pick(y, self.matrix.sum(axis=1) / max(1, k - 1)))
-        log_loss = say.times(price, say.minus(say.number(0.0), say.greatest([truth, say.number(IMPOSSIBLE)])))
-        (taken,) = say.keep([say.choose(scores, np.arange(k))])
+        log_p = ops.keep(log_posterior_formula(ops, scores))
+        paid = [ops.times(ops.pick(y, self.matrix[:, c]), ops.exp(log_p[c])) for c in range(k)]
+        paid = ops.keep([ops.times(weight, one) for one in paid])
+        (soft,) = ops.keep([ops.add(*paid)])
+        own = [ops.pick(y, row) for row in np.eye(k)]
+        W = [ops.minus(ops.times(is_own, soft), one) for is_own, one in zip(own, paid, strict=True)]
+        truth = ops.add(*(ops.times(is_own, one) for is_own, one in zip(own, log_p, strict=True)))
+        price = ops.times(weight, ops.pick(y, self.matrix.sum(axis=1) / max(1, k - 1)))
+        log_loss = ops.times(price, ops.minus(ops.number(0.0), ops.greatest([truth, ops.number(IMPOSSIBLE)])))
+        (taken,) = ops.keep([ops.choose(scores, np.arange(k))])
         is_taken = (
-            say.times(say.pick(taken, row), say.pick(y, cost))
+            ops.times(ops.pick(taken, row), ops.pick(y, cost))
             for row, cost in zip(np.eye(k), self.matrix.T, strict=True)
         )
-        return W, [weight, log_loss, soft, say.times(weight, say.add(*is_taken))]
+        return W, [weight, log_loss, soft, ops.times(weight, ops.add(*is_taken))]
 
 
 @compiled

@@ -32,7 +32,7 @@ from suffice.models import (
     Totals,
     Words,
 )
-from suffice.models.base import ColumnAccount
+from suffice.models.base import ColumnSummary
 from suffice.models.compose.blocks import AnyDensity, Product
 from suffice.models.tables.categorical import LOG_ZERO
 from suffice.models.tables.cells import AT_LEAST_TWO, STRATEGIES
@@ -592,6 +592,6 @@ class NaiveBayes(Classifier):
         roles = cast(Table, self._encoder).roles or ()
         return Columns([noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
 
-    def _account(self, fit: Fit) -> tuple[ColumnAccount, ...]:
+    def _account(self, fit: Fit) -> tuple[ColumnSummary, ...]:
         s = self.statistics_
-        return fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
+        return fit.model.column_summaries(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)

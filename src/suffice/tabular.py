@@ -20,7 +20,7 @@ from suffice.encoders.table import Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
-from suffice.models.base import ColumnAccount
+from suffice.models.base import ColumnSummary
 from suffice.models.compose.blocks import AnyDensity, Product, part
 from suffice.models.compose.experts import Experts
 from suffice.models.gaussian.base import ConstantColumnWarning
@@ -203,7 +203,7 @@ class TabularClassifier(ExpertClassifier):
         notes = []
         for j, role in enumerate(views.inner.roles or ()):
             said = "a table, trees and a normal density" if j in clipped else "a table and trees"
-            notes.append(noted(role, ColumnAccount(said, silent.get(j))))
+            notes.append(noted(role, ColumnSummary(said, silent.get(j))))
         return Columns(notes)
 
 
@@ -214,8 +214,8 @@ class Tallied(Observed):
     def __call__(self, batch: Batch) -> AnyStatistics:
         return super().__call__(Batch(batch.X, batch.Y.counted()))
 
-    def about(self, few: AnyStatistics) -> Tallied:
-        return Tallied(self.model.about(few))
+    def with_origin_of(self, few: AnyStatistics) -> Tallied:
+        return Tallied(self.model.with_origin_of(few))
 
 
 def _seed(rng: np.random.RandomState) -> int:
@@ -231,7 +231,11 @@ def _reasons(table: Table, rows: Data) -> list[LeftOut | None]:
     found: list[LeftOut | None] = [None] * s.domain.width
     for name, at in blocks.at.items():
         one = part(s, name)
-        told = silent(one, name == Block.BINS) if name in BINNED else [a.left_out for a in kinds[name].account(one)]
+        told = (
+            silent(one, name == Block.BINS)
+            if name in BINNED
+            else [a.left_out for a in kinds[name].column_summaries(one)]
+        )
         for j, why in zip(at, told, strict=True):
             found[j] = why
     return found

@@ -29,7 +29,7 @@ def test_it_keeps_the_laws_of_engines():
 
 def ask(data):
     some = data.map(np.abs).changed(lambda_free).persist()
-    parts = [*some.split([0.3, 0.7], 1), *some.pieces(3, 2), some.sample(0.5), some.resample(4), some.few(5)]
+    parts = [*some.split([0.3, 0.7], 1), *some.pieces(3, 2), some.sample(0.5), some.resample(4), some.cheap_sample(5)]
     return [part.sum(rows_in) for part in (some, *parts)]
 
 

@@ -86,7 +86,7 @@ def firsts():
     kinds = {}
     for entry in ZOO:
         if not iterates(entry) or entry.name in CALIBRATED:
-            kinds.setdefault((type(entry.prototype), type(entry.model().unit), iterates(entry)), entry)
+            kinds.setdefault((type(entry.prototype), type(entry.model().base_model), iterates(entry)), entry)
     return list(kinds.values())
 
 

@@ -28,7 +28,7 @@ from suffice.data.sql._writing import PARTS
 from suffice.encoders import Categories, Numbers
 from suffice.encoders.table import Table
 from suffice.learners import ClosedForm, DiscriminativeFrequency, RiskCalibration
-from suffice.models import Binned, Queryable, UndrawableError
+from suffice.models import Binned, NoNomogramError, SqlSummable
 from suffice.models.tables import histogram as grid
 from suffice.priors import Dirichlet
 from tests.data.databases import database
@@ -59,7 +59,7 @@ def same(db, estimator, frame, atol, table="t"):
     probabilities = theirs.predict_proba(rows)
     try:
         answer, labels = collected(theirs.predict_proba(data)), collected(theirs.predict(data))
-    except UndrawableError:  # what pairs say together
+    except NoNomogramError:  # what pairs say together
         assert estimator._fit_result().model.scheme != "ovr"
         answer = labels = None
     ours = estimator.fit(rows, frame[TARGET])
@@ -83,10 +83,10 @@ def broken(**changes):
 def asked(entry):
     """Whether an entry is learned from sums that have a query."""
     model, learner = entry.model(), entry.prototype._learner()
-    moves = isinstance(learner, RiskCalibration | DiscriminativeFrequency) and model.unit is model
+    moves = isinstance(learner, RiskCalibration | DiscriminativeFrequency) and model.base_model is model
     reads = type(model.encoder) in (Numbers, Categories, Table) and not getattr(model.encoder, "declared", ())
     plain = isinstance(learner, ClosedForm) or (moves and not entry.out_of_sample)
-    return plain and reads and isinstance(model.unit, Queryable) and "evidence" not in entry.name
+    return plain and reads and isinstance(model.base_model, SqlSummable) and "evidence" not in entry.name
 
 
 def few(entry):
@@ -144,9 +144,9 @@ def test_a_pass_of_calibration_is_one_query(dialect):
         data = same(db, GaussianNB(learner=RiskCalibration(0.1, max_iter=2, stop=None)), frame, 1e-8, "weighed")
         counts = []
         for passes in (2, 4):
-            before = len(data.asked)
+            before = len(data.queries)
             GaussianNB(learner=RiskCalibration(0.1, max_iter=passes, stop=None)).fit(data)
-            counts.append(len(data.asked) - before)
+            counts.append(len(data.queries) - before)
         assert counts[1] == counts[0] + 2
 
 
@@ -178,7 +178,7 @@ def test_rows_stand_once_in_a_query_of_many_columns():
     with database("sqlite") as db:
         data = engine(db, frame)
         NaiveBayes(learner=CALIBRATED).fit(data)
-        for query in map(sqlglot.parse_one, data.asked[-2:]):  # of the passes
+        for query in map(sqlglot.parse_one, data.queries[-2:]):  # of the passes
             places = [table.name for table in query.find_all(sqlglot.exp.Table) if table.name != PARTS]
             assert "t" in places
             assert len(places) == len(set(places))
@@ -282,7 +282,7 @@ def test_only_sums_come_back():
     with database("duckdb") as db:
         data = engine(db, frame)
         GaussianNB().fit(data)
-        assert max(len(data.source.fetch(query)[1]) for query in list(data.asked)) <= 5  # columns, or classes
+        assert max(len(data.source.fetch(query)[1]) for query in list(data.queries)) <= 5  # columns, or classes
 
 
 def test_a_relation_and_a_path_of_duckdb(tmp_path):
@@ -317,9 +317,9 @@ def test_answers_stay_in_the_database(db):
     assert '"p(0)"' in answer.sql
     assert "query for" in repr(answer)
     assert len(repr(answer)) < 500
-    before = len(data.asked)
+    before = len(data.queries)
     made = answer.create('an"swer')
-    assert len(data.asked) == before + 1
+    assert len(data.queries) == before + 1
     assert made.count() == 30
     assert np.asarray(answer).shape == (30, 2)
     assert np.asarray(model.predict(data)).shape == (30,)

@@ -18,7 +18,7 @@ from suffice import (
 )
 from suffice.data import SQL, DataError
 from suffice.learners import ClosedForm, RiskCalibration
-from suffice.models import UndrawableError
+from suffice.models import NoNomogramError
 from tests.data.databases import database
 from tests.data.test_scale import TARGET, tabled
 from tests.data.test_sql import broken, engine
@@ -142,7 +142,7 @@ def test_rows_that_have_no_answer_have_no_score(db):
         model.score(engine(db, frame))
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
     trees = TabularClassifier(n_trees=2, random_state=0).fit(X, np.where(X["a"] * X["b"] > 0, "u", "v"))
-    with pytest.raises(UndrawableError, match="TabularClassifier cannot be said in SQL"):
+    with pytest.raises(NoNomogramError, match="TabularClassifier cannot be written in SQL"):
         trees.score(engine(db, frame))
     with pytest.raises(DataError, match="table 't': there is no column 'b'"):
         model.score(engine(db, frame.drop(columns="b")))

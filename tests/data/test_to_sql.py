@@ -25,7 +25,7 @@ from suffice import (
     TabularClassifier,
 )
 from suffice.learners import ClosedForm
-from suffice.models import Spoken, UndrawableError
+from suffice.models import HasFormula, NoNomogramError
 from tests.conftest import DATA
 from tests.data.databases import DATABASES, database
 from tests.zoo import every
@@ -71,7 +71,7 @@ def same(db, model, X, **settings):
 def scored(entry):
     """Whether an entry has scores of its own: a learner or an evidence only makes other numbers of the same form."""
     plain = isinstance(entry.prototype._learner(), ClosedForm) and "evidence" not in entry.name
-    return plain and isinstance(entry.model().unit, Spoken)
+    return plain and isinstance(entry.model().base_model, HasFormula)
 
 
 FORMS = {  # one of each form that scores have
@@ -111,7 +111,7 @@ def answers_of(entry, db):
     X = pd.DataFrame({name: _typed(column) for name, column in zip(NASTY, X.T, strict=False)})
     model = entry.estimator().fit(X, y)
     if entry.name in REFUSED:
-        with pytest.raises(UndrawableError, match=r"cannot be said in SQL"):
+        with pytest.raises(NoNomogramError, match=r"cannot be written in SQL"):
             model.to_sql(TABLE, db.dialect)
         return
     known = same(db, model, X)
@@ -277,7 +277,7 @@ def test_what_cannot_be_asked(settings, message):
 
 def test_trees_and_spans_of_time_refuse():
     X, y = _normal(2)
-    with pytest.raises(UndrawableError, match="TabularClassifier cannot be said in SQL: its part"):
+    with pytest.raises(NoNomogramError, match="TabularClassifier cannot be written in SQL: its part"):
         TabularClassifier(n_trees=2).fit(X, y).to_sql("t")
     spans = X.assign(a=pd.to_timedelta(X["a"], unit="h"))
     with pytest.raises(TypeError, match="column 'a' holds times or spans of time"):

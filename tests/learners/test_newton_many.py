@@ -38,7 +38,7 @@ def ours(X, y, **settings):
 
 def plainly(monkeypatch):
     """Every engine as one that has no few rows to begin with."""
-    monkeypatch.setattr(Memory, "few", lambda self, _rows: self)
+    monkeypatch.setattr(Memory, "cheap_sample", lambda self, _rows: self)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -118,7 +118,7 @@ def test_max_iter_counts_passes_over_all_rows():
 def test_contests_one_by_one_are_those_of_the_same_reads(monkeypatch, multi_class):
     X, y = drawn(MANY, 5, 4)
     alone = LogisticRegression(multi_class=multi_class).fit(X, y)
-    monkeypatch.setattr(Memory, "apart", lambda *_: None)
+    monkeypatch.setattr(Memory, "materialise", lambda *_: None)
     together = LogisticRegression(multi_class=multi_class).fit(X, y)
     np.testing.assert_allclose(alone.predict_proba(X), together.predict_proba(X), atol=1e-6)
 
@@ -135,9 +135,9 @@ def test_a_recorded_fit_is_replayed_without_rows():
 
 def test_few_rows_are_drawn_evenly_and_only_where_they_are_few():
     data = Memory(np.arange(1000.0)[:, None], np.arange(1000) % 3)
-    few = data.few(100)
+    few = data.cheap_sample(100)
     assert len(few.Y) == 100
     assert (np.diff(few.X[:, 0]) > 0).all()
     assert ((few.X[:, 0] // 10) == np.arange(100)).all()
     np.testing.assert_array_equal(few.Y.codes, few.X[:, 0] % 3)
-    assert data.few(251) is data
+    assert data.cheap_sample(251) is data

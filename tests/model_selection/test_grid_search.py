@@ -261,14 +261,14 @@ def leaves(estimator, X, y):
     return [s.mass, *s.sums.leaves()]
 
 
-@every(lambda entry: entry.model().kind_of_sums is not None)
+@every(lambda entry: entry.model().statistics_key is not None)
 def test_models_of_one_kind_have_the_same_sums(entry):
     X, y = entry.draw(8)
     model, own = entry.model(), leaves(entry.estimator(), X, y)
     alike = [
         other
         for other in ZOO
-        if other.model().kind_of_sums == model.kind_of_sums and other.model().encoder == model.encoder
+        if other.model().statistics_key == model.statistics_key and other.model().encoder == model.encoder
     ]
     assert entry in alike
     for other in alike:
@@ -282,7 +282,7 @@ def test_sums_about_the_origins_of_others_are_the_same(entry):
     rows, labels = entry.encode(X), OneHot.of(y)
     model = replace(entry.model(), encoder=entry.model().encoder.prepare(Memory(X, y)))
     s = model.statistics(rows, labels)
-    near = model.about(model.statistics(rows[:30], labels[:30])).statistics(rows, labels)
+    near = model.with_origin_of(model.statistics(rows[:30], labels[:30])).statistics(rows, labels)
     for a, b in zip(*(one.leaves() for one in s.align(near)), strict=True):
         assert_allclose(a, b, rtol=1e-10, atol=1e-9)
 
@@ -298,13 +298,13 @@ def test_other_sums_than_its_parents_are_of_unknown_kind(rng):
     @dataclass(frozen=True, eq=False)
     class Known(Halved):
         @property
-        def kind_of_sums(self):
+        def statistics_key(self):
             return "halved", self.share
 
-    assert DiagonalGaussian().kind_of_sums == TiedDiagonalGaussian().kind_of_sums
-    assert Halved().kind_of_sums is None
-    assert Known().kind_of_sums == ("halved", 0.5)
-    assert Product.of({"a": DiagonalGaussian(), "b": Halved()}).kind_of_sums is None
+    assert DiagonalGaussian().statistics_key == TiedDiagonalGaussian().statistics_key
+    assert Halved().statistics_key is None
+    assert Known().statistics_key == ("halved", 0.5)
+    assert Product.of({"a": DiagonalGaussian(), "b": Halved()}).statistics_key is None
     assert Summed.of(ModelClassifier(Halved())) != Summed.of(ModelClassifier(Halved()))
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 2)) + y[:, None]

@@ -54,8 +54,8 @@ class BlockSums(Sums):
     def regroup(self, group, size):
         return self.each(lambda _, part: part.regroup(group, size))
 
-    def less(self, gone):
-        return self.each(lambda name, part: part.less(gone.parts[name]))
+    def subtract(self, gone):
+        return self.each(lambda name, part: part.subtract(gone.parts[name]))
 
     def impossible(self, before, domain, mass):
         why = (part.impossible(before.parts[n], block(domain, n), mass) for n, part in self.parts.items())

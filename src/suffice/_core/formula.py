@@ -98,8 +98,8 @@ class Arithmetic(ABC, Generic[E]):
 class Arrays(Arithmetic[Any]):
     """Numbers of rows in memory: arrays (n,), of which columns are the entries themselves.
 
-    >>> say = Arrays()
-    >>> say.or_zero(say.times(say.number(2.0), say.read([1.5, np.nan])))
+    >>> ops = Arrays()
+    >>> ops.or_zero(ops.times(ops.number(2.0), ops.read([1.5, np.nan])))
     array([3., 0.])
     """
 

@@ -103,20 +103,20 @@ def _subtract(rows: Array, from_each: Array) -> None:
             rows[i, c] -= from_each[i]
 
 
-def said_posterior(say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+def posterior_formula(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     """`posterior` as a formula of the scores (k,)."""
-    weight = say.keep([say.exp(one) for one in _said_below_zero(say, scores)])
-    (total,) = say.keep([say.add(*weight)])
-    return [say.over(one, total) for one in weight]
+    weight = ops.keep([ops.exp(one) for one in _said_below_zero(ops, scores)])
+    (total,) = ops.keep([ops.add(*weight)])
+    return [ops.over(one, total) for one in weight]
 
 
-def said_log_posterior(say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+def log_posterior_formula(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     """`log_posterior` as a formula of the scores (k,)."""
-    shifted = say.keep(_said_below_zero(say, scores))
-    (total,) = say.keep([say.log(say.add(*map(say.exp, shifted)))])
-    return [say.minus(one, total) for one in shifted]
+    shifted = ops.keep(_said_below_zero(ops, scores))
+    (total,) = ops.keep([ops.log(ops.add(*map(ops.exp, shifted)))])
+    return [ops.minus(one, total) for one in shifted]
 
 
-def _said_below_zero(say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
-    (top,) = say.keep([say.greatest(scores)])
-    return [say.minus(one, top) for one in scores]
+def _said_below_zero(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+    (top,) = ops.keep([ops.greatest(scores)])
+    return [ops.minus(one, top) for one in scores]

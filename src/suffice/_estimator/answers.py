@@ -12,11 +12,11 @@ from scipy.special import logsumexp
 from suffice._core.features import Domain, Encoded
 from suffice._core.formula import Arithmetic, E
 from suffice._core.labels import check_family
-from suffice._core.probability import log_posterior, most_probable, posterior, said_log_posterior, said_posterior
+from suffice._core.probability import log_posterior, log_posterior_formula, most_probable, posterior, posterior_formula
 from suffice._core.vector import Array, Vector
 from suffice.data import Batch
-from suffice.data.queries import Queried
-from suffice.models import Density, Model, Spoken, UndrawableError
+from suffice.data.queries import DatabaseRows
+from suffice.models import Density, HasFormula, Model, NoNomogramError
 
 TIE = 1e-9  # densities that differ by less, as a share, are equal except for rounding
 Answer = Callable[[Array], Array]  # of log p(x, y) (n, k), up to a term that is the same for all classes
@@ -35,9 +35,9 @@ class Asked:
         scores = self.model.log_joint_likely if likely else self.model.log_joint
         return self.answer(scores(self.model.encoder(X), self.parameters))
 
-    def formulas(self, say: Arithmetic[E], columns: Sequence[str]) -> list[E]:  # noqa: ARG002 - named when learned
+    def formulas(self, ops: Arithmetic[E], columns: Sequence[str]) -> list[E]:  # noqa: ARG002 - named when learned
         """The same as formulas of the columns."""
-        return said(self.answer, say, said_scores(self.model, self.parameters, say))
+        return formula(self.answer, ops, score_formulas(self.model, self.parameters, ops))
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,9 @@ class MostProbable:
     def __call__(self, log_joint: Array) -> Array:
         return np.asarray(self.classes[most_probable(log_joint)])
 
-    def said(self, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+    def formula(self, ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
         """The same as a formula of the scores (k,)."""
-        return [say.choose(scores, self.classes)]
+        return [ops.choose(scores, self.classes)]
 
 
 def single_log_posterior(log_joint: Array) -> Array:
@@ -166,17 +166,17 @@ class LeastCost:
         """Whether log-odds tell it: they still do where probabilities round."""
         return bool(len(self.classes) == 2 and (self.costs >= 0).all() and self.costs.any())
 
-    def said(self, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+    def formula(self, ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
         """The same as a formula of the scores (k,)."""
         if self._of_odds:
             with np.errstate(divide="ignore"):
                 price = np.log([self.costs[0, 1], self.costs[1, 0]]).tolist()
-            return [say.choose([say.plus(s, say.number(p)) for s, p in zip(scores, price, strict=True)], self.classes)]
-        p = say.keep(said_posterior(say, scores))
+            return [ops.choose([ops.plus(s, ops.number(p)) for s, p in zip(scores, price, strict=True)], self.classes)]
+        p = ops.keep(posterior_formula(ops, scores))
         saved = [
-            say.add(*(say.times(say.number(-c), q) for c, q in zip(cost, p, strict=True))) for cost in self.costs.T
+            ops.add(*(ops.times(ops.number(-c), q) for c, q in zip(cost, p, strict=True))) for cost in self.costs.T
         ]
-        return [say.choose(saved, self.classes)]
+        return [ops.choose(saved, self.classes)]
 
 
 @dataclass(frozen=True)
@@ -192,29 +192,30 @@ class Abstaining:
         return np.asarray(self.labels[np.where(unsure, -1, self.rule(log_joint))])
 
 
-SAID = ((posterior, said_posterior), (log_posterior, said_log_posterior))  # of functions, which have no methods
+# functions, which have no methods of their own
+FORMULAS = ((posterior, posterior_formula), (log_posterior, log_posterior_formula))
 
 
-def said_scores(model: Model[Any, Any], parameters: Any, say: Arithmetic[E]) -> list[E]:
-    """The scores (k,) of a resolved model as formulas of the columns; UndrawableError where they have none."""
-    one, theta = model.as_one(parameters)
+def score_formulas(model: Model[Any, Any], parameters: Any, ops: Arithmetic[E]) -> list[E]:
+    """The scores (k,) of a resolved model as formulas of the columns; NoNomogramError where they have none."""
+    one, theta = model.collapse(parameters)
     try:
-        if not isinstance(one, Spoken):
-            raise UndrawableError(f"it lacks {Spoken.words}")
-        return say.keep(one.said(say, theta))
-    except UndrawableError as error:
-        raise UndrawableError(f"{model.called} cannot be said in SQL: {error}") from error
+        if not isinstance(one, HasFormula):
+            raise NoNomogramError(f"it lacks {HasFormula.words}")
+        return ops.keep(one.formula(ops, theta))
+    except NoNomogramError as error:
+        raise NoNomogramError(f"{model.display_name} cannot be written in SQL: {error}") from error
 
 
-def said(answer: Answer, say: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+def formula(answer: Answer, ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     """An answer as formulas of the scores (k,): one for every column of what it gives; TypeError if it has none."""
-    found: Any = next((formula for known, formula in SAID if known is answer), getattr(answer, "said", None))
+    found: Any = next((formula for known, formula in FORMULAS if known is answer), getattr(answer, "formula", None))
     if found is None:
         raise TypeError(
-            f"{getattr(answer, '__name__', type(answer).__name__)} cannot be said in SQL: ask for predict, "
+            f"{getattr(answer, '__name__', type(answer).__name__)} cannot be written in SQL: ask for predict, "
             "predict_proba or predict_log_proba, or take the rows into memory"
         )
-    formulas: list[E] = found(say, scores)
+    formulas: list[E] = found(ops, scores)
     return formulas
 
 
@@ -239,14 +240,14 @@ class Hits:
         right = self.f(batch.X) == Y.classes[Y.codes]
         return RightShare(float(Y.weight.sum()), float(Y.weight @ right))
 
-    def query(self, rows: Queried) -> RightShare:
+    def query(self, rows: DatabaseRows) -> RightShare:
         """The same of the rows of a database."""
         check_family(rows.classes, self.classes, "class labels")
-        return RightShare(*rows.agreeing(self.said, self.classes))
+        return RightShare(*rows.agreeing(self.formula, self.classes))
 
-    def said(self, say: Arithmetic[E]) -> E:
+    def formula(self, ops: Arithmetic[E]) -> E:
         """The number of the class that a row gets, as a formula of the columns."""
         f: Any = self.f
         numbers = replace(f, answer=replace(f.answer, classes=np.arange(len(self.classes))))
-        found: list[E] = numbers.formulas(say, ())
+        found: list[E] = numbers.formulas(ops, ())
         return found[0]

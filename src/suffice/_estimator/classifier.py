@@ -181,7 +181,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
             self._keep(None)
             self.__dict__.pop("_shifted", None)
             learner = self._learner()
-            require(learner, self._model().unit, *learner.needed())
+            require(learner, self._model().base_model, *learner.needed())
             read = self._read(X, y, sample_weight, True, learner.once)
             model, data = begin(self._prepared(), read)
             if learner.exact:
@@ -250,7 +250,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
                     raise ValueError(f"y has the classes {show_all(strange)}, which are not among `classes`")
                 self._declared = declared
                 s = s.with_classes(both)
-            together = (s if first else self.statistics_.decayed(decay, self._declared) + s).settled()
+            together = (s if first else self.statistics_.decayed(decay, self._declared) + s).recentred()
             if not first and not decay:  # which forgets all rows before
                 self._encoder = self._encoder.pruned(self.statistics_.domain.features, together.domain.features)
             self._adopt(together)
@@ -274,7 +274,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             self._encoder = encoder
             self._before = self._united(other)
-            self._adopt((self.statistics_ + other.statistics_).settled())
+            self._adopt((self.statistics_ + other.statistics_).recentred())
             self._declared = unite(self._declared, other._declared, "class labels")
         return self
 
@@ -313,7 +313,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             gone = self._encoded(X, y, sample_weight, reset=False).sum(Observed(self._prepared()))
             left = self.statistics_.without(gone)
-            left = left.with_classes(unite(left.domain.classes, self._declared)).settled(from_sums=True)
+            left = left.with_classes(unite(left.domain.classes, self._declared)).recentred(from_sums=True)
             self._encoder = self._encoder.pruned(self.statistics_.domain.features, left.domain.features)
             self._adopt(left, None if self._learned is None else self._close(left))
             if self._learned is not None:
@@ -344,7 +344,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         """Warn of weights that are nothing beside the prior, unless it is no more than where learning begins."""
         if not any(issubclass(need, Natural) for need in self._learner().needs):
             total = float(self.statistics_.mass.sum())
-            emit(outweighed(self._fit_result().model.unit.prior_rows, total, data.count, called))
+            emit(outweighed(self._fit_result().model.base_model.prior_rows, total, data.count, called))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose label is predicted, by weight.

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from suffice._core.kinds import ColumnContent, LeftOut, ReadAs
 from suffice.encoders.table import Role
-from suffice.models.base import ColumnAccount
+from suffice.models.base import ColumnSummary
 
 TITLES = ("column", "holds", "read as", "what became of it")
 LONG = 60  # rows of a table that is shown
@@ -41,15 +41,15 @@ class ColumnNote(NamedTuple):
         return self.left_out is not None
 
 
-def noted(role: Role, account: ColumnAccount) -> ColumnNote:
-    """What became of a column, of which its model has given an account."""
+def noted(role: Role, summary: ColumnSummary) -> ColumnNote:
+    """The note of a column, from its role and the summary that its model gives."""
     content, kind = role.content, role.kind
     holds = role.holds if content is ColumnContent.MIXED else content
-    if kind is ReadAs.DROP and account.left_out is None:
-        account = ColumnAccount(left_out=LeftOut.GIVEN if role.given else LeftOut.ENCODER)
-    said = account.sentence(content is ColumnContent.DATES)
+    if kind is ReadAs.DROP and summary.left_out is None:
+        summary = ColumnSummary(left_out=LeftOut.GIVEN if role.given else LeftOut.ENCODER)
+    said = summary.sentence(content is ColumnContent.DATES)
     said += "; as `columns` says" * (role.given and kind is not ReadAs.DROP)
-    return ColumnNote(role.name, holds, kind, said, account.left_out)
+    return ColumnNote(role.name, holds, kind, said, summary.left_out)
 
 
 class Columns(Mapping[Any, ColumnNote]):

@@ -30,9 +30,9 @@ from suffice._estimator.answers import (
     LogDensity,
     MostProbable,
     Single,
+    formula,
     log_odds,
-    said,
-    said_scores,
+    score_formulas,
     single_log_posterior,
 )
 from suffice._estimator.explaining import Contributions, HTMLSummary, learned_summary
@@ -46,7 +46,7 @@ from suffice.encoders.base import Encoder, frame_of
 from suffice.learners import Fit
 from suffice.learners.base import level_of
 from suffice.losses import decision_costs
-from suffice.models import AnyStatistics, Density, Drawn, Explained, Model, Nomogram, Samplable, UndrawableError
+from suffice.models import AnyStatistics, Density, Explained, HasNomogram, Model, Nomogram, NoNomogramError, Samplable
 from suffice.models.base import Classed, LeaveOneOut
 from suffice.persistence import Savable
 from suffice.priors import log_class_prior
@@ -146,7 +146,9 @@ def _samples(estimator: Predictor) -> bool:
     _has_density(estimator)
     model = estimator._model()
     if not isinstance(model, Samplable):
-        raise AttributeError(f"{model.called} is a density without a way to draw rows: it would have to be `Samplable`")
+        raise AttributeError(
+            f"{model.display_name} is a density without a way to draw rows: it would have to be `Samplable`"
+        )
     return True
 
 
@@ -178,17 +180,19 @@ def _generator(random_state: Any) -> np.random.Generator:
 def _draws(estimator: Predictor) -> bool:
     """Whether the model may be a sum of terms of known forms; else AttributeError."""
     model = estimator._model()
-    if not isinstance(model.unit, Drawn):
-        raise AttributeError(f"{model.called} has no nomogram: its model would have to be `Drawn` (suffice.models)")
+    if not isinstance(model.base_model, HasNomogram):
+        raise AttributeError(
+            f"{model.display_name} has no nomogram: its model would have to be `HasNomogram` (suffice.models)"
+        )
     return True
 
 
 def _explains(estimator: Predictor) -> bool:
     """Whether the model is a sum of terms by column; else AttributeError."""
     model = estimator._model()
-    if not isinstance(model.unit, Explained):
+    if not isinstance(model.base_model, Explained):
         raise AttributeError(
-            f"{model.called} does not say what each column adds: its model would have to be `Explained` "
+            f"{model.display_name} does not say what each column adds: its model would have to be `Explained` "
             "(suffice.models), as naive Bayes, discriminants and tables are"
         )
     return True
@@ -565,7 +569,7 @@ class Predictor(Savable):
         """Rows as their answers (n, k), kept where they can be, to be summed again and again."""
         data = self._data(X)
         if data is not None and not isinstance(data, Memory):
-            return data.unlabelled().map(asked).persist()
+            return data.without_labels().map(asked).persist()
         answers = self._map(X, asked, self._by_class("log ratio of ..."))
         return Memory(answers, np.zeros(len(answers)))
 
@@ -592,9 +596,9 @@ class Predictor(Savable):
             raise TypeError("contributions takes rows in memory, as it gives a number for each column: give some rows")
         self._check_rows(X)
         self._check_size(_num_samples(X))
-        model, theta = fit.model.as_one(fit.parameters)
+        model, theta = fit.model.collapse(fit.parameters)
         if not isinstance(model, Explained):
-            raise UndrawableError(f"{type(self).__name__}: {NO_SUM}")
+            raise NoNomogramError(f"{type(self).__name__}: {NO_SUM}")
         rows = self._features(by_rows(X), reset=False)
         return Contributions.of(model.terms(rows, theta), self.classes_)
 
@@ -628,14 +632,14 @@ class Predictor(Savable):
 
             score_c(x) = base_c + sum_t term_t(x, c),     p(c | x) = exp(score_c) / sum_b exp(score_b)
 
-        `suffice.report.explain` makes a page of it. UndrawableError, a ValueError, where there is none: trees, and
+        `suffice.report.explain` makes a page of it. NoNomogramError, a ValueError, where there is none: trees, and
         more than two classes told apart in pairs.
         """
         fit = self._fit_result()
-        model, theta = fit.model.as_one(fit.parameters)
-        if not isinstance(model, Drawn):
-            raise UndrawableError(NO_SUM)
-        return model.drawn(theta)
+        model, theta = fit.model.collapse(fit.parameters)
+        if not isinstance(model, HasNomogram):
+            raise NoNomogramError(NO_SUM)
+        return model.nomogram(theta)
 
     # As a query, and in a notebook
 
@@ -685,9 +689,9 @@ class Predictor(Savable):
         fit = self._fit_result()
         features = fit.model.encoder.inputs(self.statistics_.domain.features)
         source = scoring.Scoring.of(table, dialect, keys, features, columns, fit.model.encoder.holding())
-        scores = said_scores(fit.model, fit.parameters, source.say)
-        found = dict(zip(self._by_class("p(...)"), said(posterior, source.say, scores), strict=True))
-        found["prediction"] = said(self._choice(), source.say, scores)[0]
+        scores = score_formulas(fit.model, fit.parameters, source.ops)
+        found = dict(zip(self._by_class("p(...)"), formula(posterior, source.ops, scores), strict=True))
+        found["prediction"] = formula(self._choice(), source.ops, scores)[0]
         query: str = source.query(found)
         return query
 

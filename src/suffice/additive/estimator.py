@@ -306,7 +306,7 @@ class AdditiveTables(ExpertClassifier):
         """What became of every column, and why; it prints as a table."""
         fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
         s = self.statistics_
-        said = fit.model.account(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
+        said = fit.model.column_summaries(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
         return Columns([noted(*pair) for pair in zip(roles, said, strict=True)])
 
     @property

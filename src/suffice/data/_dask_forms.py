@@ -55,7 +55,7 @@ class DaskForm(ABC):
         """A batch without rows."""
 
     @abstractmethod
-    def unlabelled(self) -> DaskForm:
+    def without_labels(self) -> DaskForm:
         """The same rows, all of one class."""
 
     @abstractmethod
@@ -130,8 +130,8 @@ class DaskFrames(DaskForm):
         table, read = self._labelled
         return read(table._meta)
 
-    def unlabelled(self) -> DaskFrames:
-        return DaskFrames(self.frame, self.layout.unlabelled())
+    def without_labels(self) -> DaskFrames:
+        return DaskFrames(self.frame, self.layout.without_labels())
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         table, read = self._part(labels=False)
@@ -208,7 +208,7 @@ class DaskArrays(DaskForm):
         rows = self.X._meta
         return rows if issparse(rows) else np.empty((0, self.read.width), dtype=self.X.dtype)
 
-    def unlabelled(self) -> DaskArrays:
+    def without_labels(self) -> DaskArrays:
         return DaskArrays(self.X, self.X.map_blocks(_one_class, drop_axis=1, dtype=int), self.beside[1])
 
     def transform(self, f: Callable[[Any], Any]) -> Any:

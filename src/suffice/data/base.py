@@ -18,7 +18,7 @@ from suffice._core.features import Encoded, Rows
 from suffice._core.labels import OneHot
 from suffice._runtime.fingerprint import Content
 from suffice._runtime.hashing import row_hash
-from suffice.data.queries import Queried, changed, queried
+from suffice.data.queries import DatabaseRows, changed, queried
 
 R = TypeVar("R")  # anything with +
 
@@ -40,7 +40,7 @@ class RowsIn:
     def __call__(self, batch: Batch) -> int:
         return len(batch.Y)
 
-    def query(self, rows: Queried) -> int:
+    def query(self, rows: DatabaseRows) -> int:
         """Of the rows of a database."""
         return rows.count()
 
@@ -52,7 +52,7 @@ class Data(ABC):
     """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
 
     What it is given, f, is always a small value that can be pickled, never a closure: an engine may send it anywhere.
-    Where f has `about`, `f.about(f(a few rows of all classes))` has the same sums, which add up in less time.
+    Where f has `about`, `f.with_origin_of(f(a few rows of all classes))` has the same sums, which add up in less time.
     """
 
     @abstractmethod
@@ -73,11 +73,11 @@ class Data(ABC):
         """The number of rows, whatever their weights."""
         return self.sum(rows_in)
 
-    def typed(self) -> Any | None:
+    def empty_frame(self) -> Any | None:
         """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
         return None
 
-    def unlabelled(self) -> Data:
+    def without_labels(self) -> Data:
         """The same rows, for sums that need no labels: all are of one class where the engine need not read labels."""
         return self
 
@@ -85,7 +85,7 @@ class Data(ABC):
         """The same rows, with text read as what columns hold in a model, in its words."""
         return self
 
-    def seen(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
+    def precomputed(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
         """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
         return self
 
@@ -93,7 +93,7 @@ class Data(ABC):
         """The same rows after a change of each batch, to features that are an array; rows may be left out."""
         return Changed(self, change)
 
-    def apart(self, change: Change) -> Data | None:  # noqa: ARG002 - most make changes again in every pass
+    def materialise(self, change: Change) -> Data | None:  # noqa: ARG002 - most make changes again in every pass
         """The rows that a change of each batch leaves, taken out once where that saves time; None where it does not."""
         return None
 
@@ -101,7 +101,7 @@ class Data(ABC):
         """About so large a share of the rows, those of smallest hash: the same ones in any order; for encoded rows."""
         return self.changed(Between(0.0, share, seed))
 
-    def few(self, rows: int) -> Data:  # noqa: ARG002 - most would have to read all rows to draw some
+    def cheap_sample(self, rows: int) -> Data:  # noqa: ARG002 - most would have to read all rows to draw some
         """About so many rows where they can be had in no time, and are a fraction of all; else this data set itself.
 
         Which rows is the engine's affair: what is learned from them must be checked against all.
@@ -158,7 +158,7 @@ class Changed(Data):
 
 def near(f: Callable[[Any], R], few: R) -> Callable[[Any], R]:
     """f with sums about the origins of those of a few rows of the same classes, where f has any."""
-    return f.about(few) if hasattr(f, "about") else f
+    return f.with_origin_of(few) if hasattr(f, "with_origin_of") else f
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,11 @@ class After:
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
 
-    def about(self, few: Any) -> After:
+    def with_origin_of(self, few: Any) -> After:
         """The same with sums about the origins of a few, where g has any."""
         return After(self.f, near(self.g, few))
 
-    def query(self, rows: Queried) -> Any:
+    def query(self, rows: DatabaseRows) -> Any:
         """g of the rows of a database after a change."""
         return queried(self.g, changed(self.f, rows))
 
@@ -207,7 +207,7 @@ class Both:
         X = batch.X if self.features is None else self.features(batch.X)
         return Batch(X, batch.Y if self.labels is None else self.labels(batch.Y))
 
-    def asked(self, rows: Queried) -> Queried:
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         """The rows of a database after the change."""
         rows = rows if self.features is None else rows.encoded(self.features)
         return rows if self.labels is None else rows.relabelled(self.labels)

@@ -90,10 +90,10 @@ class Dask(Partitioned):
         """A lazy data frame of the keys and of the answers by name, with the same divisions; of an array an array."""
         return self._form.transform(self._asked(f))
 
-    def unlabelled(self) -> Dask:
+    def without_labels(self) -> Dask:
         """The same rows, all of one class: labels are not read, unless they have been."""
         other = copy.copy(self)
-        other._form = self._form.unlabelled()
+        other._form = self._form.without_labels()
         return other
 
     def persist(self) -> Dask:

@@ -103,7 +103,7 @@ class Layout:
         if self.target is None:
             raise ValueError(no_labels("target= with the name of a column"))
 
-    def unlabelled(self) -> Layout:
+    def without_labels(self) -> Layout:
         """The same with labels that are not read: all rows are of one class."""
         return Unlabelled(self.target, self.weight, self.columns, self.keys)
 
@@ -175,7 +175,7 @@ class Unlabelled(Layout):
     """A layout of rows that are all of one class; the column of the labels need not be there.
 
     >>> import pandas as pd
-    >>> Layout("y").unlabelled().batch(pd.DataFrame({"x": [1.5, 2.0], "y": ["a", None]})).Y.codes
+    >>> Layout("y").without_labels().batch(pd.DataFrame({"x": [1.5, 2.0], "y": ["a", None]})).Y.codes
     array([0, 0])
     """
 

@@ -118,11 +118,11 @@ class Memory(Data):
     def _near(self, f: Callable[[Batch], R]) -> Callable[[Batch], R]:
         """f with sums about origins among all rows, where it has any: so those of several batches have the same."""
         Y = self._labels()
-        if not hasattr(f, "about") or not self.several():
+        if not hasattr(f, "with_origin_of") or not self.several():
             return f
         few = np.sort(Y.some(SOME))
         with few_threads(_width(self.X)):
-            near: Callable[[Batch], R] = f.about(f(Batch(_safe_indexing(self.X, few), Y[few])))
+            near: Callable[[Batch], R] = f.with_origin_of(f(Batch(_safe_indexing(self.X, few), Y[few])))
         return near
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
@@ -159,15 +159,15 @@ class Memory(Data):
         codes, weight = (np.concatenate([getattr(b.Y, name) for b in batches]) for name in ("codes", "weight"))
         return self._like(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
 
-    def apart(self, change: Change) -> Memory:
+    def materialise(self, change: Change) -> Memory:
         """The rows that a change leaves, made once."""
         return self._like(*change(Batch(self.X, self._labels())))
 
     def sample(self, share: float, seed: int = 0) -> Memory:
         """About so large a share of the rows, those of smallest hash: the same ones in any order."""
-        return self.apart(Between(0.0, share, seed))
+        return self.materialise(Between(0.0, share, seed))
 
-    def few(self, rows: int) -> Memory:
+    def cheap_sample(self, rows: int) -> Memory:
         """So many rows, one at random of each of as many equal stretches; all if that is more than a quarter."""
         Y = self._labels()
         step = len(Y) // rows

@@ -22,7 +22,7 @@ class Power(NamedTuple):
     second: Array
 
 
-class Queried(ABC):
+class DatabaseRows(ABC):
     """The rows of a table in a database, with their class weights; only sums come back.
 
     Once encoded, columns are numbers or categories; `block` are those of a block of a mixed table.
@@ -40,11 +40,11 @@ class Queried(ABC):
         """Of each column its `ColumnScale`, and what it holds, in words."""
 
     @abstractmethod
-    def encoded(self, encoder: Any) -> Queried:
-        """The same rows as an encoder reads them, which says so in `asked(rows)`."""
+    def encoded(self, encoder: Any) -> DatabaseRows:
+        """The same rows as an encoder reads them, which says so in `sql_columns(rows)`."""
 
     @abstractmethod
-    def divided(self, features: Any) -> Queried:
+    def divided(self, features: Any) -> DatabaseRows:
         """The same rows in the blocks of a mixed table, `BlockFeatures`."""
 
     @abstractmethod
@@ -52,22 +52,22 @@ class Queried(ABC):
         """DataError unless all columns hold finite numbers, with missing ones if allowed, and none below the least."""
 
     @abstractmethod
-    def relabelled(self, labels: Callable[[Any], Any]) -> Queried:
+    def relabelled(self, labels: Callable[[Any], Any]) -> DatabaseRows:
         """The same rows after a change of their labels; TypeError for one that has no query."""
 
     @abstractmethod
-    def onto(self, classes: Array) -> Queried:
+    def onto(self, classes: Array) -> DatabaseRows:
         """The same rows with a list of classes in the place of their own; rows of other classes do not count."""
 
     @abstractmethod
-    def block(self, name: str) -> Queried:
+    def block(self, name: str) -> DatabaseRows:
         """The columns of a block."""
 
     @abstractmethod
-    def weighed(self, formulas: Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]) -> Queried:
+    def weighed(self, formulas: Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]) -> DatabaseRows:
         """The same rows with other class weights.
 
-        `formulas(say, y, weight)` gives these (k,), and some numbers whose sums are in `totals`.
+        `formulas(ops, y, weight)` gives these (k,), and some numbers whose sums are in `totals`.
         """
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Queried(ABC):
         """Of each column, the weights by class of its cells (k, r)."""
 
 
-def queried(f: Any, rows: Queried) -> Any:
+def queried(f: Any, rows: DatabaseRows) -> Any:
     """The sum of f over all rows, by query; TypeError, in one sentence, if f has none."""
     query = getattr(f, "query", None)
     if query is None:
@@ -129,13 +129,13 @@ def queried(f: Any, rows: Queried) -> Any:
     return query(rows)
 
 
-def changed(change: Any, rows: Queried) -> Queried:
+def changed(change: Any, rows: DatabaseRows) -> DatabaseRows:
     """The rows after a change of each batch; TypeError if it cannot be asked for."""
-    asked = getattr(change, "asked", None)
+    asked = getattr(change, "sql_columns", None)
     if asked is None:
         raise TypeError(
             f"{type(change).__name__} changes or draws rows one by one, which a database is not asked to do: use a "
             "learner without minibatches, samples or splits, or take the rows into memory"
         )
-    found: Queried = asked(rows)
+    found: DatabaseRows = asked(rows)
     return found

@@ -82,8 +82,8 @@ class Recorded(Data):
     def sample(self, share: float, seed: int = 0) -> Data:
         return self._view(lambda data: data.sample(share, seed), "sample", share, seed)
 
-    def few(self, rows: int) -> Data:
-        made = cache(lambda: self.data.few(rows))
+    def cheap_sample(self, rows: int) -> Data:
+        made = cache(lambda: self.data.cheap_sample(rows))
         how = Content.of((self.view, "few", rows))
         fewer = self.record.answer(how, lambda: int(made() is not self.data))
         return Recorded(self.record, made, how) if fewer else self
@@ -97,11 +97,11 @@ class Recorded(Data):
     def pieces(self, count: int, seed: int) -> Sequence[Data]:
         return self._parts(lambda data: data.pieces(count, seed), "pieces", count, seed)
 
-    def typed(self) -> Any | None:
-        return self.data.typed()
+    def empty_frame(self) -> Any | None:
+        return self.data.empty_frame()
 
-    def seen(self, f: Callable[[Any], Any]) -> Data:
-        return self._view(lambda data: data.seen(f), "seen", f)
+    def precomputed(self, f: Callable[[Any], Any]) -> Data:
+        return self._view(lambda data: data.precomputed(f), "seen", f)
 
     def persist(self) -> Data:
         return self._view(lambda data: data.persist(), "persist")

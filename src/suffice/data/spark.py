@@ -108,10 +108,10 @@ class Spark(Partitioned):
         schema = answer.of(next(read.tables([]))).schema
         return frame.mapInArrow(replace(answer, schema=schema), from_arrow_schema(schema))
 
-    def unlabelled(self) -> Spark:
+    def without_labels(self) -> Spark:
         """The same rows, all of one class: labels are not read, unless they have been."""
         other = copy.copy(self)
-        other.layout = self.layout.unlabelled()
+        other.layout = self.layout.without_labels()
         return other
 
     def persist(self) -> Spark:

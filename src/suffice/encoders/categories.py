@@ -15,7 +15,7 @@ from suffice._core.labels import kind, missing, moment, positions, show, show_al
 from suffice._core.vector import Array
 from suffice._runtime.factorize import distinct, smallest
 from suffice.data.memory import table
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import Encoder, frame_of, names_of, refuse_sparse
 
 CALLED = "categories"  # the setting, in messages
@@ -71,7 +71,7 @@ class Categories(Encoder):
         """The categories, in an array of objects; None where an entry has none."""
         return np.column_stack(decoded(X))
 
-    def asked(self, rows: Queried) -> Queried:
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         if self.declared:
             raise TypeError(f"{self.who}: declared categories cannot be asked of a database: leave categories= out")
         return rows

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from suffice._core.features import Encoded, Features, Rows
 from suffice._core.vector import Array
 from suffice._runtime.messages import NUMBER, check, or_else
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.numbers import Numbers, columns_where, stored_of
 
 
@@ -27,7 +27,7 @@ class NonNegative(Numbers):
 
     sparse: bool = True
 
-    def asked(self, rows: Queried) -> Queried:
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         rows.check_numbers(self.missing, self.who, 0.0)
         return rows
 
@@ -62,7 +62,7 @@ class Binary(Numbers):
     sparse: bool = True
     threshold: float | None = 0.0
 
-    def asked(self, rows: Queried) -> Queried:  # noqa: ARG002 - it is refused
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:  # noqa: ARG002 - it is refused
         raise TypeError(f"{self.who}: what is above a threshold cannot be asked of a database: use CategoricalNB")
 
     def decode(self, X: Encoded) -> Array:

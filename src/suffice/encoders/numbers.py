@@ -14,7 +14,7 @@ from suffice._core.features import Encoded, Features, Rows
 from suffice._core.kinds import TEMPORAL
 from suffice._core.labels import show_all
 from suffice._core.vector import Array
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import Encoder, columns_of, frame_of, names_of, refuse_sparse, side_by_side
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -81,7 +81,7 @@ class Numbers(Encoder):
     def decode(self, X: Encoded) -> Array:
         return X.values
 
-    def asked(self, rows: Queried) -> Queried:
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         names = rows.features.keys
         times = [name for name, (_, holds) in zip(names, rows.holding(), strict=True) if holds in TEMPORAL]
         if times:

@@ -15,7 +15,7 @@ from suffice._core.labels import show, show_all
 from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import Encoder, frame_of, names_of, side_by_side
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.encoders.categories import coded, decoded
@@ -81,7 +81,7 @@ class Surveyed:
     def __call__(self, batch: Batch) -> Survey:
         return Survey.of(batch, self.who)
 
-    def query(self, rows: Queried) -> Survey:
+    def query(self, rows: DatabaseRows) -> Survey:
         """The same of the rows of a database."""
         names = rows.features.names
         return Survey(None if names is None else tuple(names.tolist()), tuple(rows.holding()))
@@ -173,7 +173,7 @@ class Table(Encoder):
 
     def _survey(self, data: Data) -> Survey:
         """The kinds of the columns: by their types alone where these tell all, else from the rows."""
-        typed = data.typed()
+        typed = data.empty_frame()
         survey = None if typed is None else Survey.of_table(typed, self.who)
         if survey is not None and all(kind != ColumnScale.NOTHING for kind, _ in survey.kinds):
             return survey
@@ -231,7 +231,7 @@ class Table(Encoder):
         values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
         return Encoded(features, values)
 
-    def asked(self, rows: Queried) -> Queried:
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         layout = self._layout()
         if Block.MISSING in layout.at:
             raise TypeError(f"{self.who}: a table of what is missing cannot be asked of a database: fit in memory")

@@ -19,10 +19,10 @@ from suffice._runtime.messages import Notice, PoorFitWarning, StaleWarning
 from suffice._runtime.progress import progress
 from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.losses import Loss, Losses
-from suffice.models import AnyModel, AnyStatistics, Spoken, summed
-from suffice.models.base import Ability, Classed, Natural, NaturalModel, Share
+from suffice.models import AnyModel, AnyStatistics, HasFormula, summed
+from suffice.models.base import Ability, Classed, Natural, NaturalModel, Subproblem
 from suffice.models.statistics import grouped
 
 
@@ -47,7 +47,7 @@ def closed(model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
     """theta(s) of statistics S(X, Y); their rows, if given, may be read again."""
     resolved = model.resolve(s)
     worked = resolved.restrict(s) if data is None else resolved.revisit(s, data.sum)
-    values, settled = worked.sums.course()
+    values, settled = worked.sums.iterations()
     return Fit(
         resolved,
         resolved.parameters(worked),
@@ -56,7 +56,7 @@ def closed(model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
         history={"log_posterior": values} if values else {},
         n_iter=max(1, len(values)),
         converged=settled,
-        warnings=(*resolved.remarks(), *worked.sums.remarks()),
+        warnings=(*resolved.notices(), *worked.sums.notices()),
     )
 
 
@@ -161,15 +161,15 @@ def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -
     """A fit whose natural parameters are the mean of those of two, by mass; the first if they are of other things."""
     whole = s + t
     alike = all(_same(one.statistics, whole) for one in (a, b))
-    if not alike or not isinstance(model.unit, Natural):
+    if not alike or not isinstance(model.base_model, Natural):
         return a
     resolved, share, each = model.resolve(whole), float(s.mass.sum() / whole.mass.sum()), []
-    for part, one, other in zip(resolved.shares(whole), _each(a.parameters), _each(b.parameters), strict=True):
+    for part, one, other in zip(resolved.subproblems(whole), _each(a.parameters), _each(b.parameters), strict=True):
         natural = cast(NaturalModel[Any, Any, Any], part.model)
         first, second = natural.natural(one), natural.natural(other)
         each.append(natural.from_natural(natural.feasible(share * first + (1.0 - share) * second, first)))
     level = None if a.level is None or b.level is None else share * a.level + (1.0 - share) * b.level
-    return replace(a, model=resolved, parameters=resolved.joined(each), statistics=whole, level=level)
+    return replace(a, model=resolved, parameters=resolved.combine(each), statistics=whole, level=level)
 
 
 def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
@@ -196,7 +196,7 @@ def _shifts(before: Fit, s: AnyStatistics) -> Shifts:
     then = before.statistics.domain.classes
     mass = grouped(s.mass, positions(s.domain.classes, then), len(then))
     found: Shifts = {}
-    for share, at in zip(before.model.shares(before.statistics), _each(before.moved), strict=True):
+    for share, at in zip(before.model.subproblems(before.statistics), _each(before.moved), strict=True):
         now = mass if share.group is None else grouped(mass, share.group, len(share.whole.mass))
         scale = np.divide(now, share.whole.mass, out=np.zeros(len(now)), where=share.whole.mass > 0)
         found[_key(share)] = (at - share.whole).by_class(scale)
@@ -209,21 +209,21 @@ def _shifted(model: AnyModel, s: AnyStatistics, held: Fit, shifts: Sequence[Shif
     resolved = model.resolve(worked)
     places = [
         _shift(share, [each[key] for each in shifts if (key := _key(share)) in each])
-        for share in resolved.shares(worked)
+        for share in resolved.subproblems(worked)
     ]
     moved, thetas = zip(*places, strict=True)
     return replace(
         held,
         model=resolved,
-        parameters=resolved.joined(thetas),
+        parameters=resolved.combine(thetas),
         statistics=s,
         moved=moved if len(moved) > 1 else moved[0],
-        warnings=resolved.remarks(),
+        warnings=resolved.notices(),
         level=level_for(held, resolved, s),
     )
 
 
-def _shift(share: Share, by: Sequence[AnyStatistics]) -> tuple[AnyStatistics, object]:
+def _shift(share: Subproblem, by: Sequence[AnyStatistics]) -> tuple[AnyStatistics, object]:
     """Statistics with shifts, halved block by block until there are parameters, and these."""
     here = share.whole
     for one in by:
@@ -238,7 +238,7 @@ def _shift(share: Share, by: Sequence[AnyStatistics]) -> tuple[AnyStatistics, ob
     return here, share.model.parameters(here)
 
 
-def _key(share: Share) -> tuple[object, ...]:
+def _key(share: Subproblem) -> tuple[object, ...]:
     return () if share.group is None else tuple(share.whole.domain.classes.tolist())
 
 
@@ -267,11 +267,11 @@ class Observed:
     def __call__(self, batch: Batch) -> AnyStatistics:
         return self.model.statistics(batch.X, batch.Y)
 
-    def about(self, few: AnyStatistics) -> Observed:
+    def with_origin_of(self, few: AnyStatistics) -> Observed:
         """The same, about the origins of the sums of a few rows."""
-        return Observed(self.model.about(few))
+        return Observed(self.model.with_origin_of(few))
 
-    def query(self, rows: Queried) -> AnyStatistics:
+    def query(self, rows: DatabaseRows) -> AnyStatistics:
         """The same of the rows of a database."""
         return summed(self.model, rows)
 
@@ -301,25 +301,25 @@ class Evaluate:
     only_adds: bool = False  # whether negative weights are dropped
 
     def __call__(self, batch: Batch) -> Evaluation:
-        X = self.model.seen(batch.X)
+        X = self.model.precompute(batch.X)
         losses, W = self.loss(self.model.log_joint(X, self.theta), batch.Y.onto(self.classes))
         return Evaluation(losses, self.model.statistics(X, W.clip(min=0) if self.only_adds else W))
 
-    def query(self, rows: Queried) -> Evaluation:
+    def query(self, rows: DatabaseRows) -> Evaluation:
         """The same of the rows of a database."""
-        if not isinstance(self.model, Spoken):
+        if not isinstance(self.model, HasFormula):
             raise TypeError(
-                f"{self.model.called} cannot be learned step by step in a database: it lacks {Spoken.words}"
+                f"{self.model.display_name} cannot be learned step by step in a database: it lacks {HasFormula.words}"
             )
-        weighed = rows.onto(self.classes).weighed(self.said)
+        weighed = rows.onto(self.classes).weighed(self.formula)
         direction = summed(self.model, weighed)
         return Evaluation(Losses(*weighed.totals().tolist()), direction)
 
-    def said(self, say: Arithmetic[E], y: E, weight: E) -> tuple[list[E], list[E]]:
+    def formula(self, ops: Arithmetic[E], y: E, weight: E) -> tuple[list[E], list[E]]:
         """The class weights W (k,) and the losses, as formulas of the columns, the class and the weight of a row."""
-        scores = say.keep(cast(Spoken[Any], self.model).said(say, self.theta))
-        W, losses = self.loss.said(say, scores, y, weight)
-        return [say.greatest([one, say.number(0.0)]) for one in W] if self.only_adds else W, losses
+        scores = ops.keep(cast(HasFormula[Any], self.model).formula(ops, self.theta))
+        W, losses = self.loss.formula(ops, scores, y, weight)
+        return [ops.greatest([one, ops.number(0.0)]) for one in W] if self.only_adds else W, losses
 
 
 @dataclass(frozen=True)
@@ -397,29 +397,29 @@ class Iterative(Learner):
         """Refuse settings that make no sense."""
 
     @abstractmethod
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Learn one share."""
 
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
-        require(self, model.unit, *self.needed())
+        require(self, model.base_model, *self.needed())
         self.check()
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         self._check_movable(whole)
         resolved = self.settle(model.resolve(whole), whole, data)
-        shares = resolved.shares(whole)
-        outcomes = self._outcomes(shares, whole, data.seen(resolved.seen))
+        shares = resolved.subproblems(whole)
+        outcomes = self._outcomes(shares, whole, data.precomputed(resolved.precompute))
         fit = finish(self, resolved, whole, outcomes)
         if len(outcomes) == 1 and getattr(self, "costs", None) is None:  # else residuals are no Y - P
             fit = level_at(fit, outcomes[0].residual)
         return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
 
-    def _outcomes(self, shares: Sequence[Share], whole: AnyStatistics, data: Data) -> list[Outcome]:
+    def _outcomes(self, shares: Sequence[Subproblem], whole: AnyStatistics, data: Data) -> list[Outcome]:
         """What comes of all shares: one by one if their rows can be had on their own, else from the same reads."""
 
-        def alone(share: Share) -> Outcome | None:
-            rows = data.apart(Sides.of(share, whole))
+        def alone(share: Subproblem) -> Outcome | None:
+            rows = data.materialise(Sides.of(share, whole))
             return None if rows is None else self._together([replace(share, group=None)], whole, DataViews(rows))[0]
 
         if self.one_by_one and all(share.group is not None for share in shares):
@@ -429,7 +429,7 @@ class Iterative(Learner):
                 return outcomes
         return self._together(shares, whole, DataViews(data))
 
-    def _together(self, shares: Sequence[Share], whole: AnyStatistics, views: DataViews) -> list[Outcome]:
+    def _together(self, shares: Sequence[Subproblem], whole: AnyStatistics, views: DataViews) -> list[Outcome]:
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(share, views) for share in shares]
             return together(courses, [_sided(share, whole) for share in shares], show)
@@ -447,14 +447,14 @@ class Iterative(Learner):
         return model
 
     def _check_movable(self, whole: AnyStatistics) -> None:
-        why = whole.sums.immovable(whole.domain, whole.mass)
+        why = whole.sums.why_not_movable(whole.domain, whole.mass)
         if why is not None:
             raise ValueError(
                 f"{type(self).__name__} cannot learn from these rows: {why}, and the sums of incomplete rows cannot be "
                 "moved under whole covariances. Impute them, or use learner=ClosedForm() or GaussianNB"
             )
 
-    def _poor(self, shares: Sequence[Share], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
+    def _poor(self, shares: Sequence[Subproblem], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
         """A notice if rows are told apart worse than by always saying the most frequent class."""
         if getattr(self, "costs", None) is not None:  # what is counted then are costs
             return ()
@@ -474,7 +474,7 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     missing = [need.words for need in needs if not isinstance(model, need)]
     if missing:
         raise TypeError(
-            f"{type(learner).__name__} cannot be used with {model.called}, which lacks "
+            f"{type(learner).__name__} cannot be used with {model.display_name}, which lacks "
             f"{' and '.join(missing)}; {learner.instead}"
         )
 
@@ -485,14 +485,14 @@ def finish(learner: Learner, model: AnyModel, whole: AnyStatistics, outcomes: Se
     notices = (notice for outcome in outcomes for notice in outcome.notices)
     return Fit(
         model,
-        model.joined([outcome.theta for outcome in outcomes]),
+        model.combine([outcome.theta for outcome in outcomes]),
         whole,
         moved[0] if moved is not None and len(moved) == 1 else moved,
         history=_mean_history([outcome.history for outcome in outcomes]),
         passes=_mean_history([outcome.passes for outcome in outcomes]),
         n_iter=max(outcome.n_iter for outcome in outcomes),
         converged=all(outcome.converged for outcome in outcomes),
-        warnings=(*model.remarks(), *_complaints(type(learner).__name__, outcomes), *notices),
+        warnings=(*model.notices(), *_complaints(type(learner).__name__, outcomes), *notices),
     )
 
 
@@ -539,9 +539,9 @@ class DataViews:
         """As `Data.pieces`, of this data set or a part of it."""
         return self._once(("pieces", id(data), count, seed), lambda: data.pieces(count, seed))
 
-    def few(self, rows: int) -> Data:
-        """As `Data.few`."""
-        return self._once(("few", rows), lambda: self.data.few(rows))
+    def cheap_sample(self, rows: int) -> Data:
+        """As `Data.cheap_sample`."""
+        return self._once(("few", rows), lambda: self.data.cheap_sample(rows))
 
     def resample(self, data: Data, seed: int) -> Data:
         """As `Data.resample`, of this data set or a part of it."""
@@ -557,7 +557,7 @@ class Sides:
     sides: Array  # (2,)
 
     @classmethod
-    def of(cls, share: Share, whole: AnyStatistics) -> Sides:
+    def of(cls, share: Subproblem, whole: AnyStatistics) -> Sides:
         """Of a share that is a contest."""
         return cls(whole.domain.classes, cast(Array, share.group), share.whole.domain.classes)
 
@@ -579,7 +579,7 @@ class Sided:
         return self.f(self.rows(batch))
 
 
-def _sided(share: Share, whole: AnyStatistics) -> Callable[[Question], Question]:
+def _sided(share: Subproblem, whole: AnyStatistics) -> Callable[[Question], Question]:
     return (lambda f: f) if share.group is None else lambda f: Sided(f, Sides.of(share, whole))
 
 

@@ -21,7 +21,7 @@ from suffice.learners.out_of_sample import OutOfSample, Weighed
 from suffice.learners.stopping import RULES, STOPS, Calm, Settled, Watch
 from suffice.losses import Loss
 from suffice.models import AnyModel, AnyStatistics, Joint
-from suffice.models.base import Ability, LeaveOneOut, Share, Weighable
+from suffice.models.base import Ability, LeaveOneOut, Subproblem, Weighable
 
 FIRST = 0.1  # the rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes come as far as 64 at the fixed rate
@@ -61,7 +61,7 @@ class RiskCalibration(Iterative):
         Rows of a minibatch. Each iteration then makes one step for every minibatch, and one more pass to measure the
         losses. The rate (0.1 if adaptive) is divided by the square root of the iteration.
     validation_fraction : float, default=None
-        Share of the rows to hold out; the iterate of least log loss on them is kept.
+        Subproblem of the rows to hold out; the iterate of least log loss on them is kept.
     n_init : int, default=1
         Number of starts, of which the one that ends best is kept; for "random" and "bootstrap".
     tol : float, default=1e-4
@@ -156,7 +156,7 @@ class RiskCalibration(Iterative):
         """With the experts weighed, where there are any: their weights then stay."""
         return ExpertWeights().solve(model, whole, data).model if isinstance(model, Weighable) else model
 
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Calibrate one share."""
         rng = generator(self.random_state)
         problem, elsewhere, notices = yield from self._problem(share, views, rng)
@@ -171,7 +171,7 @@ class RiskCalibration(Iterative):
         return replace(best, notices=notices)
 
     def _problem(
-        self, share: Share, views: DataViews, rng: np.random.RandomState
+        self, share: Subproblem, views: DataViews, rng: np.random.RandomState
     ) -> Course[tuple[Calibration, Elsewhere | None, tuple[Notice, ...]]]:
         """What to descend, the loss on held-out rows if there are any, and what there is to say of these."""
         data, whole, held_out = views.data, share.whole, None
@@ -304,7 +304,7 @@ class TM(Iterative):
         """Refuse settings that make no sense."""
         check(self, max_iter=COUNT, tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Maximise the conditional likelihood of one share."""
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)))

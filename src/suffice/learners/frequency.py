@@ -8,7 +8,7 @@ from suffice.learners.descent import Calibration, Place, Rate, descend
 from suffice.learners.stopping import RULES, STOPS, Watch
 from suffice.losses import Loss
 from suffice.models import Tabular
-from suffice.models.base import Share
+from suffice.models.base import Subproblem
 
 
 class DiscriminativeFrequency(Iterative):
@@ -65,7 +65,7 @@ class DiscriminativeFrequency(Iterative):
         """Refuse settings that make no sense."""
         check(self, rate=POSITIVE, max_iter=COUNT, stop=one_of(*STOPS), tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Estimate the tables of one share."""
         whole = share.whole
         problem = Calibration(share.model, views.data, whole, Loss.equal(len(whole.mass)), only_adds=True)

@@ -15,7 +15,7 @@ from suffice.learners.descent import Place, Rate, descend, no_pass
 from suffice.learners.stopping import RULES, STOPS, AnyIterate, Iterate, Watch
 from suffice.losses import Loss
 from suffice.models import Ability, AnyStatistics, Curved, Natural, Sums
-from suffice.models.base import NaturalModel, Share
+from suffice.models.base import NaturalModel, Subproblem
 
 Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
 FIRST = 0.1
@@ -158,7 +158,7 @@ class GradientDescent(Iterative):
             tol=NOT_NEGATIVE,
         )
 
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Descend the log loss of one share."""
         model, whole, s = cast(Descended, share.model), share.whole, share.whole
         if self.init == "random":

@@ -21,7 +21,7 @@ from suffice.learners.gradient import penalty
 from suffice.learners.stopping import Iterate, Near, Settled, Watch
 from suffice.losses import Loss, Losses
 from suffice.models import AnyStatistics, Curved, Slopes, Sums
-from suffice.models.base import CurvedModel, Share
+from suffice.models.base import CurvedModel, Subproblem
 from suffice.models.linear.design import Design
 
 Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
@@ -409,9 +409,9 @@ def begun(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
     of classes that are all alike.
     """
     start, rows = None, max(SAMPLE, PER_UNKNOWN * problem.unknowns)
-    larger = (times * rows for times in LARGER if views.few(times * rows) is not views.data)
+    larger = (times * rows for times in LARGER if views.cheap_sample(times * rows) is not views.data)
     for size in (rows, next(larger, rows)) if problem.dense else ():
-        few = views.few(size)
+        few = views.cheap_sample(size)
         if few is views.data:
             break
         place = problem.zero() if start is None else start.place
@@ -419,7 +419,7 @@ def begun(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
         if start is None:
             break
     if start is None and problem.unknowns > SMALL:
-        few = views.few(PER_COLUMN * (problem.whole.domain.width + 1))
+        few = views.cheap_sample(PER_COLUMN * (problem.whole.domain.width + 1))
         if few is not views.data:
             got: Squared = yield Ask(few, ClassSquares(problem.model, problem.classes))
             if got.mass:
@@ -491,7 +491,7 @@ class Newton(Iterative):
         """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
 
-    def course(self, share: Share, views: DataViews) -> Course[Outcome]:
+    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
         """Minimise the penalised log loss of one share."""
         problem = NewtonDescent(cast(Scored, share.model), views.data, share.whole, self.l2)
         start = yield from begun(problem, views)

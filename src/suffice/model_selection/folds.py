@@ -78,7 +78,7 @@ class Summed(NamedTuple):
         if not adds_up(estimator):
             return None
         model = estimator._model()
-        return cls(type(estimator), model.encoder, object() if model.kind_of_sums is None else model.kind_of_sums)
+        return cls(type(estimator), model.encoder, object() if model.statistics_key is None else model.statistics_key)
 
 
 def adds_up(estimator: Any) -> bool:
@@ -108,7 +108,7 @@ class ReadRows:
         at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
         model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // SOME))
         few = model.statistics(rows.X[some], rows._labels()[some])
-        return cls(by_rows(X), np.ravel(y), reader, model.about(few), rows, at, few)
+        return cls(by_rows(X), np.ravel(y), reader, model.with_origin_of(few), rows, at, few)
 
     def sum(self, parts: Sequence[Array]) -> list[AnyStatistics]:
         """S(X, Y) of disjoint parts of the rows: in one read, in which every part has classes of its own."""
@@ -120,10 +120,10 @@ class ReadRows:
             at = self._counting(which)
             codes[at] = np.add(i * k, Y.stored[at], dtype=codes.dtype)
         own = np.arange(k * len(parts)).reshape(-1, k)
-        tiled = self.some.taking(own.ravel() % k, replace(self.some.domain, classes=own.ravel()))
-        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.given)).sum(Observed(self.model.about(tiled)))
+        tiled = self.some.select_classes(own.ravel() % k, replace(self.some.domain, classes=own.ravel()))
+        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.given)).sum(Observed(self.model.with_origin_of(tiled)))
         domain = replace(whole.domain, classes=Y.classes)
-        return [whole.taking(classes, domain) for classes in own]
+        return [whole.select_classes(classes, domain) for classes in own]
 
     def _sum_alone(self, at: Array) -> AnyStatistics:
         return Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model))
@@ -224,7 +224,7 @@ def trained(read: ReadRows, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyS
     for part in parts:
         begun = perf_counter()
         each = read.sum(part)
-        sums += [s.settled().seen() for s in (others(each) if len(part) > 1 else each)]
+        sums += [s.recentred().seen() for s in (others(each) if len(part) > 1 else each)]
         times += [(perf_counter() - begun) / len(part)] * len(part)
     return sums, times
 

@@ -14,7 +14,7 @@ from suffice.models.base import (
     Penalised,
     Removable,
     Samplable,
-    Share,
+    Subproblem,
     Tabular,
 )
 from suffice.models.compose.contests import Contests
@@ -32,7 +32,7 @@ from suffice.models.gaussian.regularised import RegularisedGaussian, ShrunkTiedG
 from suffice.models.linear.softmax import Softmax
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes.planes import TangentPlane
-from suffice.models.queries import Queryable, summed
+from suffice.models.queries import SqlSummable, summed
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.binned import Binned
 from suffice.models.tables.categorical import Categorical, Counts
@@ -41,14 +41,14 @@ from suffice.models.tables.histogram import Histogram
 from suffice.models.tables.nested import Nested
 from suffice.models.terms import (
     Additive,
-    Drawn,
-    DrawnDensity,
     Explained,
     ExplainedDensity,
+    HasFormula,
+    HasNomogram,
     Nomogram,
-    Spoken,
+    NomogramDensity,
+    NoNomogramError,
     Terms,
-    UndrawableError,
 )
 
 __all__ = [
@@ -70,11 +70,11 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
-    "Drawn",
-    "DrawnDensity",
     "Explained",
     "ExplainedDensity",
     "FullGaussian",
+    "HasFormula",
+    "HasNomogram",
     "Histogram",
     "Joint",
     "LogTables",
@@ -83,22 +83,23 @@ __all__ = [
     "Multinomial",
     "Natural",
     "Nested",
+    "NoNomogramError",
     "Nomogram",
+    "NomogramDensity",
     "Patterns",
     "Penalised",
     "Poisson",
     "Presences",
     "Quadratic",
-    "Queryable",
     "RegularisedGaussian",
     "Removable",
     "Samplable",
-    "Share",
     "ShrunkTiedGaussian",
     "Slopes",
     "Softmax",
-    "Spoken",
+    "SqlSummable",
     "Statistics",
+    "Subproblem",
     "Sums",
     "Tabular",
     "TangentPlane",
@@ -106,7 +107,6 @@ __all__ = [
     "TiedDiagonalGaussian",
     "TiedFullGaussian",
     "Totals",
-    "UndrawableError",
     "Words",
     "project_log",
     "summed",

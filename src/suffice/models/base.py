@@ -47,10 +47,10 @@ class DegenerateError(ValueError):
 MENTIONED = 3  # values with cells of their own that are named
 
 
-class ColumnAccount(NamedTuple):
+class ColumnSummary(NamedTuple):
     """What became of a column.
 
-    >>> ColumnAccount("9 cells", alone=(0.0, 19786.0)).sentence(), ColumnAccount(left_out=LeftOut.CONSTANT).sentence()
+    >>> ColumnSummary("9 cells", alone=(0.0, 19786.0)).sentence(), ColumnSummary(left_out=LeftOut.CONSTANT).sentence()
     ('9 cells, 0, 19786 on their own', 'left out: it has one value only')
     """
 
@@ -75,7 +75,7 @@ class ColumnAccount(NamedTuple):
         return "; ".join([f"{self.words}{alone}", *self.more])
 
     @classmethod
-    def joined(cls, accounts: Sequence[ColumnAccount]) -> ColumnAccount:
+    def joined(cls, accounts: Sequence[ColumnSummary]) -> ColumnSummary:
         """One account from those of several blocks: a column that is left out of one block may count in another."""
         said = [one for one in accounts if one != cls()]
         if len(said) < 2 or all(one.left_out is not None for one in said):
@@ -94,7 +94,7 @@ class Attempt(Generic[B, T]):
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class Subproblem:
     """A part of learning that stands on its own: a model of some classes, and the statistics to learn it from."""
 
     model: AnyModel  # resolved
@@ -123,7 +123,7 @@ class Model(ABC, Generic[B, T]):
         mass = W.mass() if isinstance(W, OneHot) else np.einsum("ic->c", W)  # several times as fast as a sum
         return Statistics(domain, mass, self.sums(X, W, domain))
 
-    def seen(self, X: Encoded) -> Encoded:
+    def precompute(self, X: Encoded) -> Encoded:
         """Rows as this resolved model sees them: what `log_joint` and `statistics` would both have to find out."""
         return X
 
@@ -132,7 +132,7 @@ class Model(ABC, Generic[B, T]):
         """The sums of the features for weights of the classes of a domain."""
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         """What the sums depend on before `resolve`, besides the encoder; None: unknown.
 
         Two models of equal kinds and equal encoders have the same statistics of the same rows, so that what is summed
@@ -143,10 +143,10 @@ class Model(ABC, Generic[B, T]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if {"sums", "statistics"} & vars(cls).keys() and "kind_of_sums" not in vars(cls):
-            cls.kind_of_sums = Model.kind_of_sums  # type: ignore[method-assign]
+        if {"sums", "statistics"} & vars(cls).keys() and "statistics_key" not in vars(cls):
+            cls.statistics_key = Model.statistics_key  # type: ignore[method-assign]
 
-    def about(self, s: Statistics[Any]) -> Self:  # noqa: ARG002 - most sums have no origin
+    def with_origin_of(self, s: Statistics[Any]) -> Self:  # noqa: ARG002 - most sums have no origin
         """The model, with sums about the origins that sums s of the same classes have: such add up in less time."""
         return self
 
@@ -185,18 +185,18 @@ class Model(ABC, Generic[B, T]):
         """`log_joint` for probabilities: rough, though low, for a class of less than 2^-70 of that of another."""
         return self.log_joint(X, theta)
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         """What a resolved model has to say of the data."""
         return ()
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """How messages call the model."""
         return type(self).__name__
 
-    def account(self, s: Statistics[Any]) -> tuple[ColumnAccount, ...]:
+    def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
         """What became of each feature in this resolved model, from S as it was summed (d,)."""
-        return (ColumnAccount(),) * s.domain.width
+        return (ColumnSummary(),) * s.domain.width
 
     @property
     def prior_rows(self) -> float:
@@ -204,23 +204,23 @@ class Model(ABC, Generic[B, T]):
         return 0.0
 
     @property
-    def unit(self) -> AnyModel:
+    def base_model(self) -> AnyModel:
         """The model that a learner works on: this one, unless classes go two at a time."""
         return self
 
-    def as_one(self, theta: T) -> tuple[AnyModel, Any]:
+    def collapse(self, theta: T) -> tuple[AnyModel, Any]:
         """The model and the parameters that answer: these, unless they are a single contest of two classes."""
         return self, theta
 
-    def shares(self, s: Statistics[B]) -> Sequence[Share]:
+    def subproblems(self, s: Statistics[B]) -> Sequence[Subproblem]:
         """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
-        return (Share(self, self.restrict(s)),)
+        return (Subproblem(self, self.restrict(s)),)
 
-    def placed(self, theta: T, s: Statistics[B], group: Array) -> T:  # noqa: ARG002 - most keep no statistics
+    def attach(self, theta: T, s: Statistics[B], group: Array) -> T:  # noqa: ARG002 - most keep no statistics
         """Parameters of two sides of the statistics s of all classes, which is where they find their own again."""
         return theta
 
-    def joined(self, parameters: Sequence[object]) -> object:
+    def combine(self, parameters: Sequence[object]) -> object:
         """The parameters of this resolved model from those of its shares."""
         return parameters[0]
 
@@ -397,7 +397,7 @@ class Removable(LeaveOneOut[B, D]):
 
 
 class Weighable(LeaveOneOut[B, D]):
-    """Has scores that are a weighted sum of what several experts say, each of which can leave a row out."""
+    """Has scores that are a weighted sum of what several experts ops, each of which can leave a row out."""
 
     words = "experts to weigh (TabularClassifier and AdditiveTables have them)"
 

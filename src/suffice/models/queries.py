@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice._core.features import Domain, Features
 from suffice._core.vector import Array
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.models.base import Ability, AnyModel
 from suffice.models.gaussian.moments import Moments, on_grid
 from suffice.models.gaussian.patterns import LIMIT, Entries, Patterns
@@ -18,30 +18,30 @@ from suffice.models.statistics import B, Statistics
 PARTS = 32  # of a column's range that its origin is fine enough at
 
 
-class Queryable(Ability, Generic[B]):
+class SqlSummable(Ability, Generic[B]):
     """Has sums that a database can be asked for: counts by value or cell, and moments."""
 
     words = "sums that a database can be asked for (tables, normal densities, planes and NaiveBayes have them)"
 
     @abstractmethod
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, B]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, B]:
         """S(X, W) of encoded rows, and what features these have; with features that are known already, of those."""
 
 
-def summed(model: AnyModel, rows: Queried) -> Statistics[Any]:
+def summed(model: AnyModel, rows: DatabaseRows) -> Statistics[Any]:
     """S(X, W) of the rows of a database; TypeError for a model whose sums have no query."""
-    if not isinstance(model, Queryable):
-        raise TypeError(f"{model.called} cannot be learned in a database, as it lacks {Queryable.words}")
+    if not isinstance(model, SqlSummable):
+        raise TypeError(f"{model.display_name} cannot be learned in a database, as it lacks {SqlSummable.words}")
     if model.domain is not None:
         rows = rows.onto(model.domain.classes)
-        sums = model.asked(rows, model.domain.features)[1]
+        sums = model.sql_statistics(rows, model.domain.features)[1]
         return Statistics(model.domain, rows.mass(), sums)  # which comes with the sums
-    features, sums = model.asked(rows, None)
+    features, sums = model.sql_statistics(rows, None)
     model.encoder.admit(features)
     return Statistics(Domain(rows.classes, features), rows.mass(), sums)
 
 
-def about(rows: Queried, origin: Array | None) -> Array:
+def about(rows: DatabaseRows, origin: Array | None) -> Array:
     """Origins (k, d) that are given, or near the mean of each class, on a coarse grid: never a row."""
     if origin is not None:
         return origin
@@ -49,12 +49,12 @@ def about(rows: Queried, origin: Array | None) -> Array:
     return on_grid(mean, width / PARTS)
 
 
-def moments_asked(rows: Queried, origin: Array | None) -> Moments:
+def moments_asked(rows: DatabaseRows, origin: Array | None) -> Moments:
     """Moments of each column."""
     return Moments(*rows.powers(about(rows, origin)))
 
 
-def patterns_asked(rows: Queried, origin: Array | None) -> Any:
+def patterns_asked(rows: DatabaseRows, origin: Array | None) -> Any:
     """Whole moments, by pattern where entries are missing: Moments, Patterns or Entries."""
     at = about(rows, origin)
     found = rows.patterns(at, LIMIT)

@@ -33,7 +33,7 @@ class Sums(Vector, ABC):
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
         """After rows were taken from the sums `before`: why no data can have what is left; None if some can."""
 
-    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+    def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
         """Why the rows taken from the sums `before` cannot have been part of them; None if they can.
 
         Other than `impossible`, it does not ask for what is left to be known to many digits.
@@ -44,7 +44,7 @@ class Sums(Vector, ABC):
         """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
         return self.map(lambda value: grouped(value, group, size))
 
-    def taking(self, which: Array) -> Self:
+    def select_classes(self, which: Array) -> Self:
         """Some of the classes (m,), in any order; one may come more than once."""
         return self.map(lambda value: value[which])
 
@@ -53,7 +53,7 @@ class Sums(Vector, ABC):
         """Whether the rows of all classes together decide how those of each are kept, as on a common grid."""
         return False
 
-    def less(self, gone: Self) -> Self:
+    def subtract(self, gone: Self) -> Self:
         """These sums less others of the same domain, with counts of exactly zero where nothing is left."""
         a, b = self.align(gone)
         exact: dict[str, Array] = {name: remainder(getattr(a, name), getattr(b, name)) for name in self.counts}
@@ -69,22 +69,22 @@ class Sums(Vector, ABC):
         """Features and sums without what no row has any more."""
         return features, self
 
-    def settled(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - most have but one form
+    def recentred(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - most have but one form
         """The sums about a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows.
 
         ValueError if they are of a form to which nothing can be added.
         """
         return self
 
-    def immovable(self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - most can be moved
+    def why_not_movable(self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - most can be moved
         """Why no learner can move these sums step by step; None if it can."""
         return None
 
-    def course(self) -> tuple[list[float], bool]:
+    def iterations(self) -> tuple[list[float], bool]:
         """The log posterior step by step, and whether it has settled, where these sums were come to in steps."""
         return [], True
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         """What there is to say of these sums."""
         return ()
 
@@ -134,9 +134,9 @@ class Statistics(Vector, Generic[B]):
             self, domain=replace(self.domain, classes=classes), mass=mass, sums=self.sums.regroup(group, len(classes))
         )
 
-    def taking(self, which: Array, domain: Domain) -> Self:
+    def select_classes(self, which: Array, domain: Domain) -> Self:
         """Some of the classes (m,), under the names that a domain of the same features gives them."""
-        return replace(self, domain=domain, mass=self.mass[which], sums=self.sums.taking(which))
+        return replace(self, domain=domain, mass=self.mass[which], sums=self.sums.select_classes(which))
 
     def without(self, gone: Self) -> Self:
         """These sums less those of rows that were part of them; ValueError if they cannot have been."""
@@ -144,7 +144,7 @@ class Statistics(Vector, Generic[B]):
         if len(strange):
             raise ValueError(f"the classes {show_all(strange)} were never learned, so their rows cannot be forgotten")
         before, gone = self.align(gone)
-        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
+        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.subtract(gone.sums))
         if not after.mass.any():
             raise ValueError("no rows would be left; fit again instead of forgetting everything")
         why = before._too_light(gone) or after._too_few()
@@ -175,8 +175,8 @@ class Statistics(Vector, Generic[B]):
         if len(strange):
             return f"the classes {show_all(strange)} were never learned"
         before, gone = self.align(part)
-        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.less(gone.sums))
-        return after._too_few() or after.sums.unheard_of(before.sums, after.domain, after.mass)
+        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.subtract(gone.sums))
+        return after._too_few() or after.sums.why_not_contained(before.sums, after.domain, after.mass)
 
     def decayed(self, factor: float, declared: Array) -> Self:
         """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""
@@ -198,9 +198,9 @@ class Statistics(Vector, Generic[B]):
         domain = kept.domain if features is kept.domain.features else replace(kept.domain, features=features)
         return replace(kept, domain=domain, sums=sums)
 
-    def settled(self, from_sums: bool = False) -> Self:
+    def recentred(self, from_sums: bool = False) -> Self:
         """The sums about a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows."""
-        return replace(self, sums=self.sums.settled(from_sums))
+        return replace(self, sums=self.sums.recentred(from_sums))
 
     def label(self, c: int) -> str:
         """How messages call a class."""

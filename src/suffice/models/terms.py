@@ -117,7 +117,7 @@ class Additive(ExplainedDensity[D], Generic[B, D]):
         return Terms(np.zeros(values.shape[1]), keys_of(self), values)
 
 
-class UndrawableError(ValueError):
+class NoNomogramError(ValueError):
     """A model is no sum of terms of single columns, pairs of these, or a few together; the message says why."""
 
 
@@ -149,12 +149,12 @@ class Term(ABC):
         return dict.fromkeys(self.columns)
 
     @abstractmethod
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
         """What it adds to each class (k,), as a formula of its columns."""
 
     def value(self, *entries: Array) -> Array:
         """What it adds to each class (n, k), from the entries (n,) of each of its columns."""
-        each = (np.broadcast_to(one, len(entries[0])) for one in self.said(Arrays(), *entries))
+        each = (np.broadcast_to(one, len(entries[0])) for one in self.formula(Arrays(), *entries))
         return np.stack(list(each), axis=1)
 
 
@@ -167,9 +167,9 @@ class Cells(Term):
     reading: Reading
     values: Array
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        cell = say.cell(self.reading, columns[0])
-        return [say.pick(cell, of_class) for of_class in self.values.T]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        cell = ops.cell(self.reading, columns[0])
+        return [ops.pick(cell, of_class) for of_class in self.values.T]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {self.columns[0]: self.reading}
@@ -184,9 +184,9 @@ class Map(Term):
     sides: tuple[Reading, Reading]
     values: Array
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        cell = say.cells(self.sides, columns)
-        return [say.pick(cell, of_class.ravel()) for of_class in np.moveaxis(self.values, 2, 0)]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        cell = ops.cells(self.sides, columns)
+        return [ops.pick(cell, of_class.ravel()) for of_class in np.moveaxis(self.values, 2, 0)]
 
     def readings(self) -> dict[Any, Reading | None]:
         return dict(zip(self.columns, self.sides, strict=True))
@@ -200,8 +200,8 @@ class Gap(Term):
 
     values: Array
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        return [say.gap(columns[0], there, gone) for there, gone in self.values.T.tolist()]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        return [ops.gap(columns[0], there, gone) for there, gone in self.values.T.tolist()]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {}
@@ -217,13 +217,13 @@ class Slope(Term):
     coef: Array  # (k,)
     constant: Array  # (k,)
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        return [say.or_zero(one) for one in self._lines(say, columns[0])]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        return [ops.or_zero(one) for one in self._lines(ops, columns[0])]
 
-    def _lines(self, say: Arithmetic[E], column: Any) -> list[E]:
-        x = say.plus(say.read(column), say.number(-self.centre))
+    def _lines(self, ops: Arithmetic[E], column: Any) -> list[E]:
+        x = ops.plus(ops.read(column), ops.number(-self.centre))
         pairs = zip(self.coef.tolist(), self.constant.tolist(), strict=True)
-        return [say.plus(say.times(say.number(coef), x), say.number(constant)) for coef, constant in pairs]
+        return [ops.plus(ops.times(ops.number(coef), x), ops.number(constant)) for coef, constant in pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +232,8 @@ class Needed(Slope):
 
     optional = False
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        return self._lines(say, columns[0])
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        return self._lines(ops, columns[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,13 +248,13 @@ class Square(Term):
     precision: Array  # (k,)
     constant: Array  # (k,)
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        x = say.read(columns[0])
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        x = ops.read(columns[0])
         found = []
         for origin, mean, precision, constant in np.stack([getattr(self, name) for name in self.numbers], 1).tolist():
-            gap = gap_of(say, x, origin, mean)
-            square = say.times(say.number(-0.5 * precision), say.times(gap, gap))
-            found.append(say.or_zero(say.plus(say.number(constant), square)))
+            gap = gap_of(ops, x, origin, mean)
+            square = ops.times(ops.number(-0.5 * precision), ops.times(gap, gap))
+            found.append(ops.or_zero(ops.plus(ops.number(constant), square)))
         return found
 
 
@@ -269,19 +269,19 @@ class Form(Term):
     mean: Array  # (k, d)
     precision: Array  # (k, d, d)
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:
-        return [self._of_class(c, say, columns) for c in range(len(self.mean))]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        return [self._of_class(c, ops, columns) for c in range(len(self.mean))]
 
-    def _of_class(self, c: int, say: Arithmetic[E], columns: Sequence[Any]) -> E:
+    def _of_class(self, c: int, ops: Arithmetic[E], columns: Sequence[Any]) -> E:
         """-1/2 |L'gap|^2 with precision = L L', a sum of squares: no digits are lost where columns go together."""
         used = np.flatnonzero(self.precision[c].any(axis=1))
         at = zip(used.tolist(), self.origin[c, used].tolist(), self.mean[c, used].tolist(), strict=True)
-        gaps = say.keep([gap_of(say, say.read(columns[j]), origin, mean) for j, origin, mean in at])
+        gaps = ops.keep([gap_of(ops, ops.read(columns[j]), origin, mean) for j, origin, mean in at])
         lower = np.linalg.cholesky(self.precision[c][np.ix_(used, used)])
         each = enumerate(lower.T.tolist())
-        white = [say.add(*(say.times(say.number(row[i]), gaps[i]) for i in range(j, len(gaps)))) for j, row in each]
-        squares = [say.times(one, one) for one in say.keep(white)]
-        return say.times(say.number(-0.5), say.add(*squares))
+        white = [ops.add(*(ops.times(ops.number(row[i]), gaps[i]) for i in range(j, len(gaps)))) for j, row in each]
+        squares = [ops.times(one, one) for one in ops.keep(white)]
+        return ops.times(ops.number(-0.5), ops.add(*squares))
 
     def parts(self, rows: Array) -> Array:
         """What each column adds (n, k, d), in rows (n, d)."""
@@ -297,8 +297,8 @@ class Constant(Term):
 
     values: Array  # (k,)
 
-    def said(self, say: Arithmetic[E], *columns: Any) -> list[E]:  # noqa: ARG002 - the same for every entry
-        return [say.number(value) for value in self.values.tolist()]
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:  # noqa: ARG002 - the same for every entry
+        return [ops.number(value) for value in self.values.tolist()]
 
     def readings(self) -> dict[Any, Reading | None]:
         return {}
@@ -336,10 +336,10 @@ class Nomogram:
         levels = tuple(Constant(columns, shift) for columns, shift in keys)
         return replace(self, base=self.base - sum(level.values for level in levels), terms=self.terms + levels)
 
-    def said(self, say: Arithmetic[E]) -> list[E]:
+    def formula(self, ops: Arithmetic[E]) -> list[E]:
         """log p(x, y) (k,), up to a number a row, as formulas of the columns that count, by their names or numbers."""
-        each = [term.said(say, *term.columns) for term in self.terms]
-        return [say.add(say.number(base), *of_class) for base, *of_class in zip(self.base.tolist(), *each, strict=True)]
+        each = [term.formula(ops, *term.columns) for term in self.terms]
+        return [ops.add(ops.number(base), *of_class) for base, *of_class in zip(self.base.tolist(), *each, strict=True)]
 
     def scores(self, rows: Mapping[Any, Array]) -> Array:
         """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts.
@@ -380,48 +380,48 @@ class Nomogram:
         return sum(np.asarray(getattr(term, name)).size for term in self.terms for name in term.weighed)
 
 
-class Spoken(Ability, Generic[T]):
+class HasFormula(Ability, Generic[T]):
     """Has scores that can be written as formulas of the columns, so that a database can compute them."""
 
     words = "scores that can be written as formulas of the columns"
 
     @abstractmethod
-    def said(self, say: Arithmetic[E], theta: T) -> list[E]:
-        """`log_joint` (k,), up to what all classes share; UndrawableError if these parameters have no formula."""
+    def formula(self, ops: Arithmetic[E], theta: T) -> list[E]:
+        """`log_joint` (k,), up to what all classes share; NoNomogramError if these parameters have no formula."""
 
 
-class Drawn(Spoken[T]):
+class HasNomogram(HasFormula[T]):
     """Has scores that are a sum of terms of a few known forms, so that a page can draw and evaluate them."""
 
     words = "scores that are a sum of terms by column"
 
     @abstractmethod
-    def drawn(self, theta: T) -> Nomogram:
-        """`log_joint` as a sum, up to what all classes share; UndrawableError if these parameters have none."""
+    def nomogram(self, theta: T) -> Nomogram:
+        """`log_joint` as a sum, up to what all classes share; NoNomogramError if these parameters have none."""
 
-    def said(self, say: Arithmetic[E], theta: T) -> list[E]:
-        return self.drawn(theta).said(say)
+    def formula(self, ops: Arithmetic[E], theta: T) -> list[E]:
+        return self.nomogram(theta).formula(ops)
 
 
-class DrawnDensity(Drawn[D]):
+class NomogramDensity(HasNomogram[D]):
     """Has log p(x | y) as a sum of terms of a few known forms."""
 
     @abstractmethod
-    def drawn_density(self, theta: D) -> Nomogram:
-        """`log_density` as a sum, up to what all classes share; UndrawableError if these parameters have none."""
+    def density_nomogram(self, theta: D) -> Nomogram:
+        """`log_density` as a sum, up to what all classes share; NoNomogramError if these parameters have none."""
 
-    def drawn(self, theta: D) -> Nomogram:
-        found = self.drawn_density(theta)
+    def nomogram(self, theta: D) -> Nomogram:
+        found = self.density_nomogram(theta)
         return replace(found, base=found.base + theta.class_log_prob)
 
 
-class DrawnView(DrawnDensity[D]):
+class NomogramView(NomogramDensity[D]):
     """The same of rows that its own encoder has made of the columns of a table."""
 
 
-def gap_of(say: Arithmetic[E], x: E, origin: float, mean: float) -> E:
+def gap_of(ops: Arithmetic[E], x: E, origin: float, mean: float) -> E:
     """(x - origin) - mean."""
-    return say.plus(say.plus(x, say.number(-origin)), say.number(-mean))
+    return ops.plus(ops.plus(x, ops.number(-origin)), ops.number(-mean))
 
 
 def _entries(values: Any, column: Any, numbers: bool) -> Array:

@@ -17,7 +17,7 @@ from suffice.data.files.sheet import counted
 from suffice.encoders.base import frame_of
 from suffice.encoders.columns import Column
 from suffice.encoders.table import columns_of
-from suffice.models import Nomogram, UndrawableError
+from suffice.models import Nomogram, NoNomogramError
 from suffice.models.overview import Overview, overview
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
@@ -145,7 +145,7 @@ def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
         return None, "There are no sliders here: the model does not say what it adds up."
     try:
         found: Nomogram = model.nomogram()
-    except UndrawableError as error:
+    except NoNomogramError as error:
         return None, f"There are no sliders here: {error}."
     wide = any(not term.optional and len(term.columns) > FORM for term in found.terms)
     if found.size > NUMBERS:
@@ -167,7 +167,7 @@ def _contributions(model: Any, X: Any) -> Contributions | None:
         if hasattr(model, "contributions"):
             found: Contributions = model.contributions(X)
             return found
-    except UndrawableError:  # more than two classes in contests
+    except NoNomogramError:  # more than two classes in contests
         pass
     model.predict(X)
     return None

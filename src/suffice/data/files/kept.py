@@ -57,7 +57,7 @@ class Worked(Changed):
         each: Iterator[R] = source.each(After(self.change, f))
         return each
 
-    def seen(self, f: Callable[[Any], Any]) -> Data:
+    def precomputed(self, f: Callable[[Any], Any]) -> Data:
         """The same rows, with what f makes of their features kept for sums unless that is much."""
         kept = WorkedOnce.of(self, self.each(Both(f)))
         return self if kept is None else kept

@@ -151,10 +151,10 @@ class Parquet(Data):
         other.files.check_same()
         return other
 
-    def unlabelled(self) -> Parquet:
+    def without_labels(self) -> Parquet:
         """The same rows, all of one class: labels are not read."""
         other = copy.copy(self)
-        other.layout = self.layout.unlabelled()
+        other.layout = self.layout.without_labels()
         return other
 
     def transform(self, f: Callable[[Any], Any]) -> Answers:
@@ -173,7 +173,7 @@ class Parquet(Data):
         """The files with their sizes and times of change, and which columns are what."""
         return {"files": self.files.stamps(), "layout": repr(self.layout)}
 
-    def typed(self) -> Any:
+    def empty_frame(self) -> Any:
         """A table without rows."""
         return self.layout.rows(self.schema(labels=False).empty_table())
 

@@ -1,4 +1,4 @@
-"""What databases say differently: numbers, dates, and what is missing."""
+"""What databases ops differently: numbers, dates, and what is missing."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ KEY = "key"
 
 @dataclass(frozen=True)
 class Scoring:
-    """A table, the columns that say which row is which, and what writes formulas of the others."""
+    """A table, the columns that ops which row is which, and what writes formulas of the others."""
 
     table: str | tuple[str, ...]
     keys: tuple[str, ...]
-    say: QueryWriter
+    ops: QueryWriter
 
     @classmethod
     def of(
@@ -49,8 +49,8 @@ class Scoring:
         names = dict(zip(features.keys, _names(features, columns), strict=True))
         spoken = dialect_of(dialect)
         check_names(list(names.values()), spoken)
-        say = QueryWriter(spoken, {**names, **{(KEY, one): one for one in keys}}, holding)
-        return cls(table, keys, say)
+        ops = QueryWriter(spoken, {**names, **{(KEY, one): one for one in keys}}, holding)
+        return cls(table, keys, ops)
 
     def query(self, answers: Mapping[str, Said]) -> str:
         """SELECT keys and answers FROM the table."""
@@ -58,9 +58,9 @@ class Scoring:
         twice = [one for one in self.keys if every.count(one) > 1]
         if twice:
             raise ValueError(f"the key {twice[0]!r} would stand twice among the answers: rename that column")
-        kept = {one: self.say.raw((KEY, one)) for one in self.keys}
-        select = self.say.query(table_of(self.table), {**kept, **answers})
-        return str(select.sql(self.say.dialect.name, pretty=True, copy=False))
+        kept = {one: self.ops.raw((KEY, one)) for one in self.keys}
+        select = self.ops.query(table_of(self.table), {**kept, **answers})
+        return str(select.sql(self.ops.dialect.name, pretty=True, copy=False))
 
 
 def _names(features: Features, columns: Sequence[str] | None) -> Sequence[str]:
@@ -98,7 +98,7 @@ class SQL(Data):
     columns : list of str, default=None
         The columns with the features; by default all that are nothing else.
     keys : str or list of str, default=()
-        Columns that say which row is which: they come back with the predictions.
+        Columns that ops which row is which: they come back with the predictions.
     dialect : {"duckdb", "sqlite", "postgres"}, default=None
         By default that of the connection's driver.
     verbose : int, default=0
@@ -131,9 +131,9 @@ class SQL(Data):
         self.source = TableSource.of(connection, table, dialect, Layout.of(target, weight, columns, keys), verbose)
 
     @property
-    def asked(self) -> list[str]:
+    def queries(self) -> list[str]:
         """All queries so far, in their order."""
-        return self.source.asked
+        return self.source.queries
 
     def sum(self, f: Callable[[Any], R]) -> R:
         with self.source.shown():
@@ -142,7 +142,7 @@ class SQL(Data):
     def count(self) -> int:
         return self.source.count()
 
-    def unlabelled(self) -> Data:
+    def without_labels(self) -> Data:
         """Refused: what is summed of rows without labels is what a model says of each."""
         raise TypeError(
             "what a model says of rows cannot be summed in a database: take rows, or its answers, into memory"
@@ -173,17 +173,19 @@ class Query:
         )
         if said is None or not self._answers:
             who = type(getattr(f, "f", f)).__name__
-            raise TypeError(f"{who} cannot be said in SQL: ask for predict or predict_proba, or take rows into memory")
+            raise TypeError(
+                f"{who} cannot be written in SQL: ask for predict or predict_proba, or take rows into memory"
+            )
         self._select = self._written(said)
 
     def _written(self, said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]]) -> Any:
         source, layout = self._source, self._source.layout
         rows = SQLRows(source, np.empty(0), tuple(source.columns()))
-        say = rows.writer()
+        ops = rows.writer()
         with source.named():
-            found = dict(zip(self._answers, said(say, rows.columns), strict=True))
+            found = dict(zip(self._answers, said(ops, rows.columns), strict=True))
         check_apart(layout.keys, found)
-        return say.query(source.from_table, {**{key: say.raw(key) for key in layout.keys}, **found})
+        return ops.query(source.from_table, {**{key: ops.raw(key) for key in layout.keys}, **found})
 
     @property
     def sql(self) -> str:

@@ -17,7 +17,7 @@ from suffice._core.kinds import NUMERIC, ColumnContent, ColumnScale
 from suffice._core.labels import positions, show_all
 from suffice._core.vector import Array
 from suffice.data.layout import DataError
-from suffice.data.queries import Power, Queried
+from suffice.data.queries import DatabaseRows, Power
 from suffice.data.sql import _sums
 from suffice.data.sql._source import TableSource
 from suffice.data.sql._sums import CLASS, WEIGHT
@@ -31,8 +31,8 @@ Formulas = Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]
 
 
 @dataclass(frozen=True, eq=False)
-class SQLRows(Queried):
-    """See `Queried`. What is asked of a resolved model's weights is asked of the same formulas as its answers."""
+class SQLRows(DatabaseRows):
+    """See `DatabaseRows`. What is asked of a resolved model's weights is asked of the same formulas as its answers."""
 
     source: TableSource
     classes: Array
@@ -72,7 +72,7 @@ class SQLRows(Queried):
         return kind
 
     def encoded(self, encoder: Any) -> SQLRows:
-        asked = getattr(encoder, "asked", None)
+        asked = getattr(encoder, "sql_columns", None)
         if asked is None:
             raise TypeError(f"what {type(encoder).__name__} makes of rows cannot be asked of a database: fit in memory")
         rows: SQLRows = asked(self)
@@ -111,25 +111,25 @@ class SQLRows(Queried):
 
     def relation(self, entries: Callable[[QueryWriter], Mapping[str, Said]]) -> Any:
         """SELECT class, weight and entries of every row that counts; of each class in turn if weights are others."""
-        say = self.writer()
-        y, weight = self._labels(say)
+        ops = self.writer()
+        y, weight = self._labels(ops)
         if self.formulas is None:
-            return self._counting(say.query(self.source.from_table, {CLASS: y, WEIGHT: weight, **entries(say)}))
-        W, others = self.formulas(say, y, weight)
+            return self._counting(ops.query(self.source.from_table, {CLASS: y, WEIGHT: weight, **entries(ops)}))
+        W, others = self.formulas(ops, y, weight)
         besides = {f"L{i}": one for i, one in enumerate(others)}
-        own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(say)}
-        rows = self._counting(say.query(self.source.from_table, own))
+        own = {CLASS: y, WEIGHT: weight, **{f"W{c}": one for c, one in enumerate(W)}, **besides, **entries(ops)}
+        rows = self._counting(ops.query(self.source.from_table, own))
         same = {one.alias: [one.alias] * len(W) for one in rows.expressions[2 + len(W) :]}
         return repeated(rows, CLASS, range(len(W)), {WEIGHT: [f"W{c}" for c in range(len(W))], **same})
 
-    def _labels(self, say: QueryWriter) -> tuple[Said, Said]:
+    def _labels(self, ops: QueryWriter) -> tuple[Said, Said]:
         """The class of each row, -1 for none of these, and its weight."""
         layout = self.source.layout
-        y = say.cell(Choices(self.classes, np.arange(len(self.classes))), layout.target)
-        weight = say.number(1.0) if layout.weight is None else say.read(layout.weight)
+        y = ops.cell(Choices(self.classes, np.arange(len(self.classes))), layout.target)
+        weight = ops.number(1.0) if layout.weight is None else ops.read(layout.weight)
         if self.scale is not None:
-            weight = say.times(weight, say.pick(y, self.scale))
-        return y, say.keep([weight])[0]
+            weight = ops.times(weight, ops.pick(y, self.scale))
+        return y, ops.keep([weight])[0]
 
     def _counting(self, rows: Any) -> Any:
         """Those of some weight and a class of these."""

@@ -59,7 +59,7 @@ def postgres_kind(code: int) -> ColumnContent | None:
 
 @dataclass(frozen=True)
 class SQLiteKinds(Mapping[str, ColumnContent | None]):
-    """What the values of columns are, which in SQLite is not the column's to say; truth and dates are, as declared.
+    """What the values of columns are, which in SQLite is not the column's to ops; truth and dates are, as declared.
 
     The values of a column are looked at when it is asked for: what is in others does not matter.
     """

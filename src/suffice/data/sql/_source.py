@@ -60,7 +60,7 @@ class TableSource:
     layout: Layout
     verbose: int = 0
     relation: bool = False  # whether the connection is a relation, which queries call RELATION
-    asked: list[str] = field(default_factory=list)  # all queries so far
+    queries: list[str] = field(default_factory=list)  # all queries so far
     _watching: list[Callable[[int], None]] = field(default_factory=list)  # who counts the queries
     _known: dict[Any, Any] = field(default_factory=dict)
 
@@ -151,7 +151,7 @@ class TableSource:
                 self.connection.commit()
 
     def _execute(self, text: str) -> Any:
-        self.asked.append(text)
+        self.queries.append(text)
         cursor = self._cursor(text)
         for seen in self._watching[-1:]:
             seen(1)

@@ -27,17 +27,17 @@ MOST = 2.0**1023  # the last power of two
 FETCHED = 16  # times as many cells as the grid may have come back at most, to be merged here
 
 
-def truncated(say: QueryWriter, x: Said, shift: int) -> Said:
+def truncated(ops: QueryWriter, x: Said, shift: int) -> Said:
     """x with the last so many binary digits cut off: a number of the same cell, the same for all of its numbers."""
     if not shift:
         return x
-    number = say.dialect.number
-    (size,) = say.keep([Said(sq.Abs(this=sql_of(x)), x.step)])
+    number = ops.dialect.number
+    (size,) = ops.keep([Said(sq.Abs(this=sql_of(x)), x.step)])
     some = sq.GTE(this=sql_of(size), expression=number(LEAST))
     exponent = sq.Floor(this=sq.Div(this=sq.Ln(this=sql_of(size)), expression=number(float(np.log(2.0))), typed=True))
     guess = call("POWER", number(2.0), exponent)  # a power of two, which rounding may have put one off
     last = sq.GTE(this=sql_of(size), expression=number(MOST))
-    (power,) = say.keep([Said(case([(last, number(MOST)), (some, guess)], number(1.0)), size.step)])
+    (power,) = ops.keep([Said(case([(last, number(MOST)), (some, guess)], number(1.0)), size.step)])
     half = sq.Paren(this=sq.Mul(this=sql_of(size), expression=number(0.5)))
     below = sq.Mul(this=sql_of(power), expression=number(0.5))
     above = sq.Mul(this=sql_of(power), expression=number(2.0))
@@ -48,13 +48,13 @@ def truncated(say: QueryWriter, x: Said, shift: int) -> Said:
         ],
         sql_of(power),
     )
-    (unit,) = say.keep([Said(right, power.step)])
+    (unit,) = ops.keep([Said(right, power.step)])
     digits = 2.0 ** (DIGITS - shift)
     scaled = sq.Mul(
         this=sq.Paren(this=sq.Div(this=sql_of(size), expression=sql_of(unit), typed=True)), expression=number(digits)
     )
     cut = sq.Div(this=sq.Floor(this=scaled), expression=number(digits), typed=True)
-    (found,) = say.keep([Said(sq.Mul(this=sq.Paren(this=cut), expression=sql_of(unit)), unit.step)])
+    (found,) = ops.keep([Said(sq.Mul(this=sq.Paren(this=cut), expression=sql_of(unit)), unit.step)])
     negative = sq.LT(this=sql_of(x), expression=number(0.0))
     tiny = sq.LT(this=sql_of(size), expression=number(LEAST))
     return Said(case([(tiny, sql_of(x)), (negative, sq.Neg(this=sql_of(found)))], sql_of(found)), found.step)
@@ -81,8 +81,8 @@ def shifts(rows: Any, most: int) -> list[int]:
 def _distinct(rows: Any, shift: Array, which: Array) -> Array:
     """How many cells some columns have at a shift each."""
 
-    def entries(say: QueryWriter) -> dict[str, Said]:
-        return {f"x{j}": truncated(say, say.read(rows.columns[j]), int(shift[j])) for j in which}
+    def entries(ops: QueryWriter) -> dict[str, Said]:
+        return {f"x{j}": truncated(ops, ops.read(rows.columns[j]), int(shift[j])) for j in which}
 
     counts = [sq.Count(this=sq.Distinct(expressions=[column(f"x{j}")])) for j in which]
     (got,) = rows.source.run(sq.Select(expressions=counts).from_(rows.relation(entries).subquery("cells")))
@@ -152,8 +152,8 @@ def classes(source: TableSource) -> Array:
 
 
 def _check_weights(source: TableSource, weight: str) -> None:
-    say = QueryWriter(source.dialect, {weight: weight}, {})
-    own = say.query(source.from_table, {"w": say.read(weight)}).subquery("weights")
+    ops = QueryWriter(source.dialect, {weight: weight}, {})
+    own = ops.query(source.from_table, {"w": ops.read(weight)}).subquery("weights")
     wrong = sq.Or(
         this=sq.Is(this=column("w"), expression=sq.Null()), expression=_outside(column("w"), 0.0, LARGEST, source)
     )
@@ -181,8 +181,8 @@ def check_numbers(rows: Any, missing: bool, who: str, least: float) -> None:
     """DataError if a number is infinite or below the least, or missing where none may be."""
     source = rows.source
     for some in chunks(rows.columns, WIDE // 2):
-        say = rows.writer()
-        own = say.query(source.from_table, {f"x{j}": say.read(c) for j, c in enumerate(some)}).subquery("numbers")
+        ops = rows.writer()
+        own = ops.query(source.from_table, {f"x{j}": ops.read(c) for j, c in enumerate(some)}).subquery("numbers")
         infinite = [
             total(case([(_outside(column(f"x{j}"), max(least, -LARGEST), LARGEST, source), integer(1))], integer(0)))
             for j in range(len(some))
@@ -249,9 +249,9 @@ def agreeing(rows: Any, said: Callable[[QueryWriter], Said], classes: Array) -> 
     """The weight of all rows, and of those whose class is the one of these that a formula gives the number of."""
     at = positions(classes, rows.classes)
 
-    def entries(say: QueryWriter) -> dict[str, Said]:
-        (taken,) = say.keep([said(say)])
-        return {"taken": taken, "x": say.pick(taken, at)}
+    def entries(ops: QueryWriter) -> dict[str, Said]:
+        (taken,) = ops.keep([said(ops)])
+        return {"taken": taken, "x": ops.pick(taken, at)}
 
     with rows.source.named():
         relation = rows.relation(entries).subquery("answered")
@@ -270,7 +270,7 @@ def agreeing(rows: Any, said: Callable[[QueryWriter], Said], classes: Array) -> 
 
 def numbers(rows: Any) -> Callable[[QueryWriter], dict[str, Said]]:
     """The entries of all columns as numbers."""
-    return lambda say: {f"x{j}": say.read(one) for j, one in enumerate(rows.columns)}
+    return lambda ops: {f"x{j}": ops.read(one) for j, one in enumerate(rows.columns)}
 
 
 def middles(rows: Any) -> tuple[Array, Array]:
@@ -294,10 +294,10 @@ def _gaps(rows: Any, origin: Array) -> Callable[[], Any]:
 
     def relation() -> Any:
         inner = rows.relation(numbers(rows)).subquery("entries")
-        say = QueryWriter(rows.source.dialect, {}, {})
+        ops = QueryWriter(rows.source.dialect, {}, {})
         each = [sq.Alias(this=column(one), alias=name(one)) for one in (CLASS, WEIGHT, *_losses(rows))]
         for j in range(origin.shape[1]):
-            at = say.pick(Said(column(CLASS), 0), origin[:, j]).sql
+            at = ops.pick(Said(column(CLASS), 0), origin[:, j]).sql
             each.append(sq.Alias(this=sq.Sub(this=column(f"x{j}"), expression=at), alias=name(f"g{j}")))
         return sq.Select(expressions=each).from_(inner)
 
@@ -352,7 +352,7 @@ def patterns(rows: Any, origin: Array, limit: int) -> dict[tuple[int, ...], Powe
 
 def _weights_of(rows: Any, entry: Callable[[QueryWriter], Said]) -> tuple[list[Any], Array]:
     """The values of a formula, one for each class that has it (v,), and their weights by class (k, v)."""
-    relation = rows.relation(lambda say: {"x": entry(say)}).subquery("held")
+    relation = rows.relation(lambda ops: {"x": entry(ops)}).subquery("held")
     group = [column("x"), column(CLASS)]
     there = sq.Not(this=sq.Is(this=column("x"), expression=sq.Null()))
     select = sq.Select(expressions=[*group, total(column(WEIGHT))]).from_(relation).where(there)
@@ -365,7 +365,7 @@ def _weights_of(rows: Any, entry: Callable[[QueryWriter], Said]) -> tuple[list[A
 
 def counted(rows: Any, one: str) -> tuple[Array, Array]:
     """The values of a column (v,), and their weights by class (k, v)."""
-    values, table = _weights_of(rows, lambda say: say.entry(one))
+    values, table = _weights_of(rows, lambda ops: ops.entry(one))
     return array_of(rows.as_learned(one, values)), table
 
 
@@ -378,16 +378,16 @@ def gridded(rows: Any, most: int) -> list[tuple[Array, int, Array]]:
     return found
 
 
-def _cell(one: str, shift: int, say: QueryWriter) -> Said:
-    return _grid.truncated(say, say.read(one), shift)
+def _cell(one: str, shift: int, ops: QueryWriter) -> Said:
+    return _grid.truncated(ops, ops.read(one), shift)
 
 
 def coded(rows: Any, readings: Sequence[Reading]) -> list[Array]:
     """Of each column, the weights by class of its cells (k, r): one query for all of them."""
 
-    def entries(say: QueryWriter) -> dict[str, Said]:
+    def entries(ops: QueryWriter) -> dict[str, Said]:
         return {
-            f"x{j}": say.cell(reading, one) for j, (reading, one) in enumerate(zip(readings, rows.columns, strict=True))
+            f"x{j}": ops.cell(reading, one) for j, (reading, one) in enumerate(zip(readings, rows.columns, strict=True))
         }
 
     found = [np.zeros((len(rows.classes), reading.size)) for reading in readings]

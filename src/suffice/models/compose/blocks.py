@@ -14,13 +14,13 @@ from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.blocks import BlockFeatures, BlockValues, block
 from suffice.models.base import (
     AnyStatistics,
     Attempt,
     Classed,
-    ColumnAccount,
+    ColumnSummary,
     Density,
     Joint,
     Natural,
@@ -29,9 +29,9 @@ from suffice.models.base import (
     Tabular,
 )
 from suffice.models.natural import project_log
-from suffice.models.queries import Queryable
+from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums
-from suffice.models.terms import DrawnDensity, DrawnView, ExplainedDensity, Nomogram, Terms, UndrawableError
+from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, NomogramView, NoNomogramError, Terms
 
 AnyDensity = Density[Any, Any]
 V = TypeVar("V")
@@ -53,28 +53,28 @@ class Parts(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return self.each(lambda _, part: part.regroup(group, size))
 
-    def taking(self, which: Array) -> Self:
-        return self.each(lambda _, part: part.taking(which))
+    def select_classes(self, which: Array) -> Self:
+        return self.each(lambda _, part: part.select_classes(which))
 
     @property
     def shared(self) -> bool:
         return any(part.shared for part in self.parts.values())
 
-    def less(self, gone: Self) -> Self:
-        return self.each(lambda name, part: part.less(gone.parts[name]))
+    def subtract(self, gone: Self) -> Self:
+        return self.each(lambda name, part: part.subtract(gone.parts[name]))
 
     def faint(self, gone: Self) -> Array:
         return np.asarray(np.logical_or.reduce([part.faint(gone.parts[name]) for name, part in self.parts.items()]))
 
-    def settled(self, from_sums: bool = False) -> Self:
-        return self.each(lambda _, part: part.settled(from_sums))
+    def recentred(self, from_sums: bool = False) -> Self:
+        return self.each(lambda _, part: part.recentred(from_sums))
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
         whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
 
-    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        whys = (part.unheard_of(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
+    def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
+        whys = (part.why_not_contained(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
@@ -94,7 +94,7 @@ class Factors:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks(Classed[Parts, Factors], Queryable[Parts]):
+class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
     """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
 
     over: ClassVar[Callable[..., Iterable[Any]]] = map  # how a function goes over the blocks, which do not need another
@@ -115,32 +115,32 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         each = self.present(domain.features)
         return Parts({name: model.sums(block(X, name), W, domain_of(domain, name)) for name, model in each})
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Parts]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Parts]:
         blocks = cast(BlockFeatures, features or rows.features)
         each = {}
         for name in blocks.at:
             model = self.parts.get(name)
-            if not isinstance(model, Queryable) or self.encoder.within(name) is not None:
+            if not isinstance(model, SqlSummable) or self.encoder.within(name) is not None:
                 raise TypeError(
-                    f"{self.called} cannot be learned in a database: its part {name!r} lacks {Queryable.words}"
+                    f"{self.display_name} cannot be learned in a database: its part {name!r} lacks {SqlSummable.words}"
                 )
-            each[name] = model.asked(rows.block(name), None if features is None else blocks.part(name))
+            each[name] = model.sql_statistics(rows.block(name), None if features is None else blocks.part(name))
         found = blocks.with_parts({name: part for name, (part, _) in each.items()})
         return features or found, Parts({name: sums for name, (_, sums) in each.items()})
 
-    def seen(self, X: Encoded) -> Encoded:
+    def precompute(self, X: Encoded) -> Encoded:
         blocks = cast(BlockFeatures, X.features)
-        each = {name: model.seen(block(X, name)) for name, model in self.present(blocks)}
+        each = {name: model.precompute(block(X, name)) for name, model in self.present(blocks)}
         features = blocks.with_parts({name: one.features for name, one in each.items()})
         return Encoded(features, cast(Any, BlockValues({name: one.values for name, one in each.items()})))
 
     @property
-    def kind_of_sums(self) -> object | None:
-        kinds = {name: model.kind_of_sums for name, model in self.parts.items()}
+    def statistics_key(self) -> object | None:
+        kinds = {name: model.statistics_key for name, model in self.parts.items()}
         return None if None in kinds.values() else kinds
 
-    def about(self, s: Statistics[Parts]) -> Self:
-        near = {name: model.about(part(s, name)) for name, model in self.present(s.domain.features)}
+    def with_origin_of(self, s: Statistics[Parts]) -> Self:
+        near = {name: model.with_origin_of(part(s, name)) for name, model in self.present(s.domain.features)}
         return replace(self, parts={**self.parts, **near})
 
     def resolve(self, s: Statistics[Parts]) -> Self:
@@ -181,15 +181,15 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         found = model.density_terms(rows, theta)
         return found if blocks.part(name).names is not None else found.called(blocks.keys_of(name))
 
-    def drawn_of(self, name: str, theta: Any) -> Nomogram:
-        """A block as terms of the table's columns; UndrawableError if it sees these in a way of its own."""
+    def nomogram_of(self, name: str, theta: Any) -> Nomogram:
+        """A block as terms of the table's columns; NoNomogramError if it sees these in a way of its own."""
         blocks, within = cast(BlockFeatures, cast(Domain, self.domain).features), self.encoder.within(name)
         model = self.parts[name] if within is None else replace(self.parts[name], encoder=within)
-        if not isinstance(model, DrawnDensity if within is None else DrawnView):
-            raise UndrawableError(
+        if not isinstance(model, NomogramDensity if within is None else NomogramView):
+            raise NoNomogramError(
                 f"its part {name!r} looks at several columns at a time, so that no column has a term of its own"
             )
-        found = model.drawn_density(theta)
+        found = model.density_nomogram(theta)
         return found if blocks.part(name).names is not None else found.called(dict(enumerate(blocks.keys_of(name))))
 
     @property
@@ -197,19 +197,21 @@ class Blocks(Classed[Parts, Factors], Queryable[Parts]):
         return max((model.prior_rows for model in self.parts.values()), default=0.0)
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         return str(getattr(self.encoder, "who", "a product"))
 
-    def account(self, s: AnyStatistics) -> tuple[ColumnAccount, ...]:
-        accounts: list[list[ColumnAccount]] = [[] for _ in range(s.domain.width)]
+    def column_summaries(self, s: AnyStatistics) -> tuple[ColumnSummary, ...]:
+        accounts: list[list[ColumnSummary]] = [[] for _ in range(s.domain.width)]
         blocks = cast(BlockFeatures, s.domain.features)
         for name, model in self.present(blocks):
-            for j, said in zip(blocks.at[name], model.account(part(s, name)), strict=False):  # trees are no columns
+            for j, said in zip(
+                blocks.at[name], model.column_summaries(part(s, name)), strict=False
+            ):  # trees are no columns
                 accounts[j].append(said)
-        return tuple(map(ColumnAccount.joined, accounts))
+        return tuple(map(ColumnSummary.joined, accounts))
 
-    def remarks(self) -> tuple[Notice, ...]:
-        return tuple(notice for model in self.parts.values() for notice in model.remarks())
+    def notices(self) -> tuple[Notice, ...]:
+        return tuple(notice for model in self.parts.values() for notice in model.notices())
 
 
 def domain_of(domain: Domain, name: str) -> Domain:
@@ -231,7 +233,7 @@ class NaturalFactors(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnDensity[Factors], Samplable[Factors]):
+class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], NomogramDensity[Factors], Samplable[Factors]):
     """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
 
     A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
@@ -262,9 +264,9 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnD
         each = (self.terms_of(name, X, theta.parts[name]) for name, _ in self.present(theta.domain.features))
         return reduce(add, each).gathered(self.columns())
 
-    def drawn_density(self, theta: Factors) -> Nomogram:
+    def density_nomogram(self, theta: Factors) -> Nomogram:
         """The terms of all blocks."""
-        each = (self.drawn_of(name, theta.parts[name]) for name, _ in self.present(theta.domain.features))
+        each = (self.nomogram_of(name, theta.parts[name]) for name, _ in self.present(theta.domain.features))
         return reduce(add, each)
 
     def sample(self, codes: Array, theta: Factors, rng: np.random.Generator) -> Encoded:
@@ -272,7 +274,9 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], DrawnD
         features, rows = cast(BlockFeatures, theta.domain.features), {}
         for name, model in self.present(features):
             if not isinstance(model, Samplable):
-                raise ValueError(f"the block {name!r} is a {model.called}, which has no way to draw rows (`Samplable`)")
+                raise ValueError(
+                    f"the block {name!r} is a {model.display_name}, which has no way to draw rows (`Samplable`)"
+                )
             rows[name] = model.sample(codes, theta.parts[name], rng)
         both: Any = BlockValues({name: one.values for name, one in rows.items()})
         return Encoded(features.with_parts({name: one.features for name, one in rows.items()}), both)

@@ -11,16 +11,16 @@ import numpy as np
 from suffice._core.features import Domain, Encoded, Features
 from suffice._core.formula import Arithmetic, Arrays, E
 from suffice._core.labels import OneHot
-from suffice._core.probability import log_posterior, said_log_posterior
+from suffice._core.probability import log_posterior, log_posterior_formula
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
 from suffice._runtime.system import free_memory
 from suffice._runtime.threads import spread
-from suffice.data.queries import Queried
-from suffice.models.base import AnyModel, Attempt, Model, Read, Share
-from suffice.models.queries import Queryable
+from suffice.data.queries import DatabaseRows
+from suffice.models.base import AnyModel, Attempt, Model, Read, Subproblem
+from suffice.models.queries import SqlSummable
 from suffice.models.statistics import B, Statistics
-from suffice.models.terms import Spoken, UndrawableError
+from suffice.models.terms import HasFormula, NoNomogramError
 
 HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
 LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
@@ -92,11 +92,11 @@ def _in_order(contests: Sequence[Contest]) -> Array:
     return np.argsort([contest.sides[1][0] for contest in contests])
 
 
-def _own(say: Arithmetic[E], first: E, second: E) -> E:
+def _own(ops: Arithmetic[E], first: E, second: E) -> E:
     """log p of the second side, and a hair of the log-odds, from the logarithms of both."""
-    odds = say.minus(second, first)
-    size = say.greatest([odds, say.minus(first, second)])
-    return say.plus(second, say.times(say.number(HAIR), say.over(odds, say.plus(say.number(1.0), size))))
+    odds = ops.minus(second, first)
+    size = ops.greatest([odds, ops.minus(first, second)])
+    return ops.plus(second, ops.times(ops.number(HAIR), ops.over(odds, ops.plus(ops.number(1.0), size))))
 
 
 def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
@@ -161,7 +161,7 @@ MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators
 
 
 @dataclass(frozen=True, eq=False)
-class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryable[B]):
+class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], SqlSummable[B]):
     """Many classes from a model of two: every pair of classes, or each against the rest; one tuple of parameters.
 
     The statistics of a contest are sums of those by class, so that the closed form needs no further pass. A learner
@@ -182,16 +182,18 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
         return self.model.sums(X, W, domain)
 
     @property
-    def kind_of_sums(self) -> object | None:
-        return self.model.kind_of_sums
+    def statistics_key(self) -> object | None:
+        return self.model.statistics_key
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, B]:
-        if not isinstance(self.model, Queryable):
-            raise TypeError(f"{self.model.called} cannot be learned in a database, as it lacks {Queryable.words}")
-        return self.model.asked(rows, features)
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, B]:
+        if not isinstance(self.model, SqlSummable):
+            raise TypeError(
+                f"{self.model.display_name} cannot be learned in a database, as it lacks {SqlSummable.words}"
+            )
+        return self.model.sql_statistics(rows, features)
 
-    def about(self, s: Statistics[B]) -> Self:
-        return replace(self, model=self.model.about(s))
+    def with_origin_of(self, s: Statistics[B]) -> Self:
+        return replace(self, model=self.model.with_origin_of(s))
 
     def resolve(self, s: Statistics[B]) -> Self:
         k = len(s.mass)
@@ -200,14 +202,14 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
         return replace(self, domain=s.domain, model=self.model.resolve(s), contests=contests, models=models)
 
     @property
-    def unit(self) -> AnyModel:
+    def base_model(self) -> AnyModel:
         return self.model
 
-    def as_one(self, theta: tuple[object, ...]) -> tuple[AnyModel, Any]:
+    def collapse(self, theta: tuple[object, ...]) -> tuple[AnyModel, Any]:
         return (self, theta) if len(theta) > 1 else (self.models[0], theta[0])
 
-    def remarks(self) -> tuple[Notice, ...]:
-        return self.model.remarks()
+    def notices(self) -> tuple[Notice, ...]:
+        return self.model.notices()
 
     def restrict(self, s: Statistics[Any]) -> Statistics[B]:
         return self.model.restrict(s)
@@ -220,16 +222,16 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
         each = list(run(lambda pair: self._attempt(pair[0], s, pair[1]), zip(self.models, self.contests, strict=True)))
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
         problem = next((one.problem for one in each if one.problem is not None), None)
-        return Attempt(self.joined([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)
+        return Attempt(self.combine([one.parameters for one in each]), s.map(lambda v: np.full(v.shape, ok)), problem)
 
     def _attempt(self, model: Model[B, Any], s: Statistics[B], contest: Contest) -> Attempt[B, Any]:
         got = model.attempt(model.restrict(side(s, contest)))
-        return replace(got, parameters=model.placed(got.parameters, s, contest.group))
+        return replace(got, parameters=model.attach(got.parameters, s, contest.group))
 
-    def shares(self, s: Statistics[B]) -> list[Share]:
+    def subproblems(self, s: Statistics[B]) -> list[Subproblem]:
         self._check_memory(s)
         pairs = zip(self.models, self.contests, strict=True)
-        return [Share(model, model.restrict(side(s, contest)), contest.group) for model, contest in pairs]
+        return [Subproblem(model, model.restrict(side(s, contest)), contest.group) for model, contest in pairs]
 
     def _check_memory(self, s: Statistics[B]) -> None:
         """Refuse contests whose statistics would not fit."""
@@ -241,7 +243,7 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
                 f"{free / 1e9:.1f} GB are free: use multi_class='ovr', or the closed form"
             )
 
-    def joined(self, parameters: Sequence[object]) -> tuple[object, ...]:
+    def combine(self, parameters: Sequence[object]) -> tuple[object, ...]:
         return tuple(parameters)
 
     def log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
@@ -256,20 +258,20 @@ class Contests(Model[B, tuple[object, ...]], Spoken[tuple[object, ...]], Queryab
         log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
         return SCHEMES[self.scheme].combine(log_p, self.contests)
 
-    def said(self, say: Arithmetic[E], theta: tuple[object, ...]) -> list[E]:
+    def formula(self, ops: Arithmetic[E], theta: tuple[object, ...]) -> list[E]:
         """Of each class against the rest; what pairs say together has no formula."""
         if self.scheme != "ovr":
-            raise UndrawableError(
+            raise NoNomogramError(
                 "what pairs of classes say together is no formula of the columns: use multi_class='ovr', or classes "
                 "that are told all at once (LinearDiscriminantAnalysis, LogisticRegression)"
             )
         found = []
         for i in _in_order(self.contests):
             model = self.models[i]
-            if not isinstance(model, Spoken):
-                raise UndrawableError(f"{model.called} lacks {Spoken.words}")
-            sides = say.keep(said_log_posterior(say, say.keep(model.said(say, theta[i]))))
-            found.append(_own(say, *sides))
+            if not isinstance(model, HasFormula):
+                raise NoNomogramError(f"{model.display_name} lacks {HasFormula.words}")
+            sides = ops.keep(log_posterior_formula(ops, ops.keep(model.formula(ops, theta[i]))))
+            found.append(_own(ops, *sides))
         return found
 
 

@@ -16,13 +16,13 @@ from suffice.encoders.blocks import BlockFeatures, block
 from suffice.models.base import AnyStatistics, Weighable
 from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, part
 from suffice.models.statistics import Statistics
-from suffice.models.terms import Drawn, Explained, Nomogram, Terms
+from suffice.models.terms import Explained, HasNomogram, Nomogram, Terms
 
 CLASSES = "classes"  # what the weight of log p(y) is called
 
 
 @dataclass(frozen=True, eq=False)
-class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Factors]):
+class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], HasNomogram[Factors]):
     """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
 
     This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
@@ -158,16 +158,16 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], Drawn[Facto
         base, values = (part - part.mean(axis=1, keepdims=True) for part in (base, found.values))
         return replace(found, base=factor * base, values=factor[:, :, None] * values)
 
-    def drawn(self, theta: Factors) -> Nomogram:
+    def nomogram(self, theta: Factors) -> Nomogram:
         """The terms of all experts times their weights."""
         first, weights = self._weights()
         found = Nomogram(self._of_classes(first, theta), ())
         for (name, model), weight in zip(self._present(), weights, strict=True):
             known = theta.parts[name]
             if name in self.by_column:
-                found = found + self.drawn_of(name, cast(Any, model).tempered(known, weight))
+                found = found + self.nomogram_of(name, cast(Any, model).tempered(known, weight))
             elif weight[0] != 0.0:
-                found = found + weight[0] * self.drawn_of(name, known)
+                found = found + weight[0] * self.nomogram_of(name, known)
         return found
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:

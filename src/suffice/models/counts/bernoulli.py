@@ -18,9 +18,9 @@ from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import LOG_ZERO
 from suffice.models.terms import (
     Cells,
-    DrawnDensity,
     ExplainedDensity,
     Nomogram,
+    NomogramDensity,
     Terms,
     above,
     by_column,
@@ -76,7 +76,7 @@ class Bernoulli(
     Joint[Presences, Chances],
     Natural[Presences, Chances, LogTables],
     ExplainedDensity[Chances],
-    DrawnDensity[Chances],
+    NomogramDensity[Chances],
     Samplable[Chances],
     Tabular,
 ):
@@ -95,7 +95,7 @@ class Bernoulli(
         return Presences.of(domain.features.read(X), W)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return Presences
 
     def _smoothed(self, s: Statistics[Presences]) -> tuple[Array, Array]:
@@ -175,7 +175,7 @@ class Bernoulli(
         terms = np.where(values == 1, theta.present, theta.absent)
         return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
 
-    def drawn_density(self, theta: Chances) -> Nomogram:
+    def density_nomogram(self, theta: Chances) -> Nomogram:
         """A table of two cells for each feature: not there, there."""
         keys, cells = keys_of(self), above(getattr(self.encoder, "threshold", None) or 0.0)
 

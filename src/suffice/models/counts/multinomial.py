@@ -11,15 +11,15 @@ from scipy.special import gammaln, log_softmax
 from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, NonNegative
 from suffice.models.base import Attempt, Density, Joint, Natural, Samplable, Tabular
 from suffice.models.counts.totals import by_class, compact, log_factorials, negative
 from suffice.models.natural import LogTables, project_log
-from suffice.models.queries import Queryable, moments_asked
+from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.terms import DrawnDensity, ExplainedDensity, Needed, Nomogram, Terms, by_column, keys_of, whole
+from suffice.models.terms import ExplainedDensity, Needed, Nomogram, NomogramDensity, Terms, by_column, keys_of, whole
 from suffice.priors import Dirichlet
 
 
@@ -58,9 +58,9 @@ class Multinomial(
     Joint[Words, WordProbabilities],
     Natural[Words, WordProbabilities, LogTables],
     ExplainedDensity[WordProbabilities],
-    DrawnDensity[WordProbabilities],
+    NomogramDensity[WordProbabilities],
     Samplable[WordProbabilities],
-    Queryable[Words],
+    SqlSummable[Words],
     Tabular,
 ):
     """p(x | y) = |x|! prod_j p_yj^x_j / x_j!, the words of a row given how many there are.
@@ -81,12 +81,12 @@ class Multinomial(
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Words:
         return Words(by_class(W, domain.features.read(X)))
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Words]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Words]:
         sums = moments_asked(rows, np.zeros((len(rows.classes), rows.features.width)))
         return features or rows.features, Words(sums.first)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return Words
 
     def _smoothed(self, s: Statistics[Words]) -> Array:
@@ -156,7 +156,7 @@ class Multinomial(
         values = whole(theta.domain.features.read(X))[:, None, :]
         return Terms(np.zeros(len(theta.log_probability)), keys_of(self), values * theta.log_probability)
 
-    def drawn_density(self, theta: WordProbabilities) -> Nomogram:
+    def density_nomogram(self, theta: WordProbabilities) -> Nomogram:
         """x_j log p_yj, a slope for each word."""
         keys, k = keys_of(self), len(theta.log_probability)
         return by_column(keys, lambda j: Needed((keys[j],), 0.0, theta.log_probability[:, j], np.zeros(k)), k)

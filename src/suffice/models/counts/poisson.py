@@ -10,16 +10,16 @@ import numpy as np
 from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array, Vector
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, NonNegative
 from suffice.models.base import Attempt, Density, Joint, Natural, Samplable
 from suffice.models.counts.totals import Totals, compact, known, log_factorials
 from suffice.models.gaussian.moments import ratio
 from suffice.models.natural import project_log
-from suffice.models.queries import Queryable, moments_asked
+from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.terms import DrawnDensity, ExplainedDensity, Nomogram, Slope, Terms, by_column, keys_of, whole
+from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, Slope, Terms, by_column, keys_of, whole
 from suffice.priors import GammaPrior
 
 LOG_MOST = 700.0  # of a rate in gradient descent, so that it stays a number
@@ -50,9 +50,9 @@ class Poisson(
     Joint[Totals, Rates],
     Natural[Totals, Rates, LogRates],
     ExplainedDensity[Rates],
-    DrawnDensity[Rates],
+    NomogramDensity[Rates],
     Samplable[Rates],
-    Queryable[Totals],
+    SqlSummable[Totals],
 ):
     """p(x | y) = prod_j rate_yj^x_j exp(-rate_yj) / x_j!, for counts of events.
 
@@ -76,10 +76,10 @@ class Poisson(
         return Totals.of(domain.features.read(X), W)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return Totals
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Totals]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Totals]:
         sums = moments_asked(rows, np.zeros((len(rows.classes), rows.features.width)))
         return features or rows.features, Totals(sums.count, sums.first)
 
@@ -164,7 +164,7 @@ class Poisson(
         terms = values * theta.log_rate - theta.rate
         return Terms(np.zeros(len(theta.rate)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
 
-    def drawn_density(self, theta: Rates) -> Nomogram:
+    def density_nomogram(self, theta: Rates) -> Nomogram:
         """x_j log rate_yj - rate_yj, a slope for each feature."""
         keys = keys_of(self)
         return by_column(

@@ -13,13 +13,13 @@ from suffice._core.kinds import LeftOut
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders.numbers import stored_of
-from suffice.models.base import ColumnAccount, DegenerateError, Density, Joint
+from suffice.models.base import ColumnSummary, DegenerateError, Density, Joint
 from suffice.models.gaussian.moments import Moments, diagonal, moments, ratio
 from suffice.models.leave_one_out import Held
 from suffice.models.natural import Quadratic
-from suffice.models.queries import Queryable, moments_asked, patterns_asked
+from suffice.models.queries import SqlSummable, moments_asked, patterns_asked
 from suffice.models.statistics import Statistics
 from suffice.priors import FLAT, GaussianPrior, PriorSums
 
@@ -69,7 +69,7 @@ class PooledScatter(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
+class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
     """What all share: the prior, the pooled covariance, and which features vary at all."""
 
     tied: ClassVar[bool] = False
@@ -85,14 +85,14 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
         return moments(domain.features.stored(X), W, self.full, self.origin)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return moments, self.full
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         of = patterns_asked if self.full else moments_asked
         return features or rows.features, of(rows, self.origin)
 
-    def about(self, s: Statistics[Moments]) -> Self:
+    def with_origin_of(self, s: Statistics[Moments]) -> Self:
         """Where a few rows have no value of a class, there is no origin (NaN) but that of each batch."""
         if not isinstance(s.sums, Moments):
             return self
@@ -130,11 +130,11 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], Queryable[Moments]):
     def _prior(self) -> GaussianPrior:
         return self.believed or self.prior
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         return () if self.spread is None or self.domain is None else left_out(self.spread, self.domain)
 
-    def account(self, s: Statistics[Moments]) -> tuple[ColumnAccount, ...]:
-        used, constant = ColumnAccount("a normal density by class"), ColumnAccount(left_out=LeftOut.CONSTANT)
+    def column_summaries(self, s: Statistics[Moments]) -> tuple[ColumnSummary, ...]:
+        used, constant = ColumnSummary("a normal density by class"), ColumnSummary(left_out=LeftOut.CONSTANT)
         return tuple(used if one else constant for one in self._used(s))
 
     def _used(self, s: Statistics[Moments]) -> Array:

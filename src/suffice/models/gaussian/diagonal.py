@@ -19,7 +19,7 @@ from suffice.models.gaussian.moments import Moments, ratio, sparse_log_density
 from suffice.models.leave_one_out import diagonal_without
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
-from suffice.models.terms import DrawnDensity, ExplainedDensity, Nomogram, Square, Terms, by_column, keys_of, whole
+from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, Square, Terms, by_column, keys_of, whole
 
 ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
 
@@ -55,7 +55,7 @@ class _DiagonalGaussian(
     Gaussian[Diagonal],
     Removable[Moments, Diagonal],
     ExplainedDensity[Diagonal],
-    DrawnDensity[Diagonal],
+    NomogramDensity[Diagonal],
     Samplable[Diagonal],
 ):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_yj); a missing entry leaves its factor out."""
@@ -117,7 +117,7 @@ class _DiagonalGaussian(
         terms = constant - 0.5 * precision * (values - theta.origin - theta.mean) ** 2
         return Terms(np.zeros(len(theta.mean)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
 
-    def drawn_density(self, theta: Diagonal) -> Nomogram:
+    def density_nomogram(self, theta: Diagonal) -> Nomogram:
         """log N(x_j; mean_yj, var_yj), a square for each column."""
         precision, constant = self._scales(theta)
         keys = keys_of(self)

@@ -56,10 +56,10 @@ class Completed(Moments):
     history: tuple[float, ...] = ()  # the log posterior of the observed entries, up to a constant, step by step
     converged: bool = True
 
-    def course(self) -> tuple[list[float], bool]:
+    def iterations(self) -> tuple[list[float], bool]:
         return list(self.history), self.converged
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         if self.converged:
             return ()
         said = f"EM for the missing values had not settled after {len(self.history)} steps"

@@ -24,7 +24,7 @@ from suffice.models.leave_one_out import ENTRIES, Held, Spanned, full_without, s
 from suffice.models.linear.base import Linear
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
-from suffice.models.terms import DrawnDensity, ExplainedDensity, Form, Nomogram, Terms, keys_of
+from suffice.models.terms import ExplainedDensity, Form, Nomogram, NomogramDensity, Terms, keys_of
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
@@ -122,7 +122,7 @@ def factor(covariance: Array, used: Array, nothing: Array, noise: Array) -> Fact
 
 
 @dataclass(frozen=True, eq=False)
-class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], Samplable[Full]):
+class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], NomogramDensity[Full], Samplable[Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y)."""
 
     full: ClassVar[bool] = True
@@ -135,7 +135,7 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
         return by_pattern(domain.features.read(X), W, self.origin)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return by_pattern
 
     def resolve(self, s: Statistics[Any]) -> Self:
@@ -248,7 +248,7 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], DrawnDensity[Full], 
                 base[rows], terms[some] = self._terms(values[rows][:, which], theta.marginal(which))
         return Terms(base, keys_of(self), terms)
 
-    def drawn_density(self, theta: Full) -> Nomogram:
+    def density_nomogram(self, theta: Full) -> Nomogram:
         """One form of all columns, with the determinants in the base."""
         precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
         k = len(theta.mean)
@@ -342,9 +342,9 @@ class _TiedFullGaussian(_FullGaussian):
             scores[rows] = super().log_joint(X[rows], theta)
         return scores
 
-    def drawn(self, theta: Full) -> Nomogram:
+    def nomogram(self, theta: Full) -> Nomogram:
         """The linear scores, about the mean of all classes."""
-        return Linear.of(theta).drawn(keys_of(self), _centre(theta))
+        return Linear.of(theta).nomogram(keys_of(self), _centre(theta))
 
     def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
         """coef_yj (x_j - mean_j), about the mean of all classes: what is quadratic in x is the same for all of them."""

@@ -293,13 +293,13 @@ class Moments(Sums):
         reach = _larger(known, abs(diagonal(a.second)) + abs(diagonal(b.second)))
         return replace(a, reach=reach), replace(b, reach=reach)
 
-    def taking(self, which: Array) -> Self:
-        return replace(super().taking(which), origin=self.origin[which])
+    def select_classes(self, which: Array) -> Self:
+        return replace(super().select_classes(which), origin=self.origin[which])
 
     def regroup(self, group: Array, size: int) -> Self:
         """Classes added up to groups, each about the origin of its heaviest class; some at a time, to save memory."""
         if np.array_equal(np.sort(group[group >= 0]), np.arange(size)):  # one class each: nothing to add
-            return self.taking(np.argsort(np.where(group >= 0, group, size), kind="stable")[:size])
+            return self.select_classes(np.argsort(np.where(group >= 0, group, size), kind="stable")[:size])
         origin, d = np.zeros((size, self.first.shape[1])), self.first.shape[1]
         known = []
         for g in np.unique(group[group >= 0]):
@@ -310,7 +310,7 @@ class Moments(Sums):
         some = max(1, ENTRIES // max(1, self.second[:1].size))
         out = replace(self.map(lambda value: np.zeros((size, *value.shape[1:]))), origin=origin)
         for at in (kept[i : i + some] for i in range(0, len(kept), some)):
-            part = self.taking(at).about(origin[group[at]])
+            part = self.select_classes(at).about(origin[group[at]])
             out = out.map(lambda total, value, to=group[at]: total + grouped(value, to, size), part)
             known += [] if part.reach is None else [grouped(part.reach, group[at], size)]
         return replace(out, reach=_larger(known, abs(diagonal(out.second)))) if known else out
@@ -329,14 +329,14 @@ class Moments(Sums):
         second = self.second + cross + square
         return replace(self, origin=o, first=self.first + self.count * shift, second=second, reach=reach)
 
-    def less(self, gone: Self) -> Self:
+    def subtract(self, gone: Self) -> Self:
         first = replace(self, reach=_larger([], abs(diagonal(self.second)))) if self.reach is None else self
-        return super(Moments, first).less(gone)
+        return super(Moments, first).subtract(gone)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        return self.unheard_of(before, domain, mass) or self._lost(before, domain)
+        return self.why_not_contained(before, domain, mass) or self._lost(before, domain)
 
-    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+    def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
         over = self.count > mass[:, None] * (1 + 1e-6)
         if (self.count < 0).any() or over.any():
             where = _called((self.count < 0) | over, domain)
@@ -372,7 +372,7 @@ class Moments(Sums):
             )
         return None
 
-    def settled(self, from_sums: bool = False) -> Self:
+    def recentred(self, from_sums: bool = False) -> Self:
         """About origins near the means, on a grid as coarse as the spreads: never a row, and no trace of one.
 
         An origin that is near enough stays, unless it is taken again: then a spread that is only rounding becomes zero.

@@ -59,19 +59,21 @@ class Patterns(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, parts={pattern: part.regroup(group, size) for pattern, part in self.parts.items()})
 
-    def taking(self, which: Array) -> Self:
-        return replace(self, parts={pattern: part.taking(which) for pattern, part in self.parts.items()})
+    def select_classes(self, which: Array) -> Self:
+        return replace(self, parts={pattern: part.select_classes(which) for pattern, part in self.parts.items()})
 
-    def less(self, gone: Self) -> Self:
-        return replace(self, parts={pattern: part.less(gone.parts[pattern]) for pattern, part in self.parts.items()})
+    def subtract(self, gone: Self) -> Self:
+        return replace(
+            self, parts={pattern: part.subtract(gone.parts[pattern]) for pattern, part in self.parts.items()}
+        )
 
     def faint(self, gone: Self) -> Array:
         return np.asarray(
             np.logical_or.reduce([part.faint(gone.parts[pattern]) for pattern, part in self.parts.items()])
         )
 
-    def settled(self, from_sums: bool = False) -> Self:
-        return replace(self, parts={pattern: part.settled(from_sums) for pattern, part in self.parts.items()})
+    def recentred(self, from_sums: bool = False) -> Self:
+        return replace(self, parts={pattern: part.recentred(from_sums) for pattern, part in self.parts.items()})
 
     def pruned(self, features: Features) -> tuple[Features, Any]:
         """Sums without patterns of no rows, unless no row has any value; those of complete rows alone are moments."""
@@ -80,16 +82,16 @@ class Patterns(Sums):
         return features, kept[()] if kept.keys() == {()} else replace(self, parts=kept or each)
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        return self.unheard_of(before, domain, mass) or self.entries().impossible(before.entries(), domain, mass)
+        return self.why_not_contained(before, domain, mass) or self.entries().impossible(before.entries(), domain, mass)
 
-    def unheard_of(self, before: Self, domain: Domain, mass: Array) -> str | None:
+    def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
         for pattern, part in self.parts.items():
-            why = part.unheard_of(before.parts[pattern], some_of(domain, observed(pattern, self.width)), mass)
+            why = part.why_not_contained(before.parts[pattern], some_of(domain, observed(pattern, self.width)), mass)
             if why is not None:
                 return why
-        return self.entries().unheard_of(before.entries(), domain, mass)
+        return self.entries().why_not_contained(before.entries(), domain, mass)
 
-    def immovable(self, domain: Domain, mass: Array) -> str | None:
+    def why_not_movable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.entries(), domain, mass)
 
 
@@ -122,16 +124,16 @@ class Entries(Sums):
     def regroup(self, group: Array, size: int) -> Self:
         return replace(self, columns=self.columns.regroup(group, size))
 
-    def taking(self, which: Array) -> Self:
-        return replace(self, columns=self.columns.taking(which))
+    def select_classes(self, which: Array) -> Self:
+        return replace(self, columns=self.columns.select_classes(which))
 
-    def settled(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - as all sums are asked
+    def recentred(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - as all sums are asked
         raise ValueError(TOO_MANY.format(limit=LIMIT))
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - as above
         return TOO_MANY.format(limit=LIMIT)
 
-    def immovable(self, domain: Domain, mass: Array) -> str | None:
+    def why_not_movable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.columns, domain, mass)
 
 

@@ -47,7 +47,7 @@ class Linear:
             return self.coef[1:] - self.coef[:1], at_zero[1:] - at_zero[:1]
         return self.coef - self.coef.mean(axis=0), at_zero - at_zero[np.isfinite(at_zero)].mean()
 
-    def drawn(self, keys: Sequence[Any], centre: Array) -> Nomogram:
+    def nomogram(self, keys: Sequence[Any], centre: Array) -> Nomogram:
         """The same as slopes of columns about a centre (d,); those that are 0 for all classes are left out."""
         slopes = zip(keys, centre.tolist(), self.coef.T, strict=True)
         nothing = np.zeros(len(self.coef))

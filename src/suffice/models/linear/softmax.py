@@ -11,7 +11,7 @@ from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.models.base import Attempt, Curved, Joint, Model
 from suffice.models.gaussian.base import Normal
 from suffice.models.gaussian.diagonal import TiedDiagonalGaussian
@@ -19,9 +19,9 @@ from suffice.models.gaussian.moments import Moments, ratio
 from suffice.models.linear.base import Linear
 from suffice.models.linear.design import Design
 from suffice.models.natural import Slopes
-from suffice.models.queries import Queryable
+from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics
-from suffice.models.terms import Drawn, Explained, Nomogram, Terms, keys_of
+from suffice.models.terms import Explained, HasNomogram, Nomogram, Terms, keys_of
 
 LARGE = 30.0  # by how much a class without probability is below all others, so that slopes can still begin
 
@@ -32,8 +32,8 @@ class Softmax(
     Joint[Moments, Linear],
     Curved[Moments, Linear, Slopes],
     Explained[Linear],
-    Drawn[Linear],
-    Queryable[Moments],
+    HasNomogram[Linear],
+    SqlSummable[Moments],
 ):
     """p(y | x) = softmax_y(coef_y'x + intercept_y), in closed form from tied moments (rc1 VI-A).
 
@@ -48,24 +48,24 @@ class Softmax(
         return self.gaussian.sums(X, W, domain)
 
     @property
-    def kind_of_sums(self) -> object | None:
-        return self.gaussian.kind_of_sums
+    def statistics_key(self) -> object | None:
+        return self.gaussian.statistics_key
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Moments]:
-        return self.gaussian.asked(rows, features)
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Moments]:
+        return self.gaussian.sql_statistics(rows, features)
 
-    def about(self, s: Statistics[Moments]) -> Self:
-        return replace(self, gaussian=self.gaussian.about(s))
+    def with_origin_of(self, s: Statistics[Moments]) -> Self:
+        return replace(self, gaussian=self.gaussian.with_origin_of(s))
 
     def resolve(self, s: Statistics[Moments]) -> Self:
         return replace(self, domain=s.domain, gaussian=self.gaussian.resolve(s))
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         return "LogisticRegression"
 
-    def remarks(self) -> tuple[Notice, ...]:
-        return self.gaussian.remarks()
+    def notices(self) -> tuple[Notice, ...]:
+        return self.gaussian.notices()
 
     @property
     def prior_rows(self) -> float:
@@ -89,9 +89,9 @@ class Softmax(
         values = theta.domain.features.read(X)
         return Terms(theta.scores(centre[None])[0], keys_of(self), theta.coef * (values - centre)[:, None, :])
 
-    def drawn(self, theta: Linear) -> Nomogram:
+    def nomogram(self, theta: Linear) -> Nomogram:
         """coef_yj (x_j - mean_j), about the mean of all rows, whose scores are the base."""
-        return theta.drawn(keys_of(self), self.gaussian.standard()[0])
+        return theta.nomogram(keys_of(self), self.gaussian.standard()[0])
 
     def natural(self, theta: Linear) -> Slopes:
         """Slopes of standardised features, less their mean over the classes, which changes nothing."""

@@ -12,7 +12,7 @@ from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, DegenerateError, Model, Read
 from suffice.models.gaussian.base import check_range, left_out, spread_of
@@ -21,16 +21,16 @@ from suffice.models.gaussian.moments import Moments, ratio
 from suffice.models.gaussian.patterns import by_pattern, columns_of, complete, groups, guessed, some_of
 from suffice.models.planes.pencil import AlikeError, Pencil, Plane, Source, constant
 from suffice.models.planes.rules import Rule, fisher
-from suffice.models.queries import Queryable, patterns_asked
+from suffice.models.queries import SqlSummable, patterns_asked
 from suffice.models.statistics import Statistics
-from suffice.models.terms import HALVES, Drawn, Explained, Needed, Nomogram, Terms, by_column, keys_of
+from suffice.models.terms import HALVES, Explained, HasNomogram, Needed, Nomogram, Terms, by_column, keys_of
 from suffice.priors import GaussianPrior
 
 ROWS = 10.0  # that the prior of covariances counts where entries are missing: a ridge would be too little for EM
 
 
 @dataclass(frozen=True, eq=False)
-class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Queryable[Moments]):
+class TangentPlane(Model[Moments, Plane], Explained[Plane], HasNomogram[Plane], SqlSummable[Moments]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
     rule: Rule = fisher
@@ -45,13 +45,13 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
         return by_pattern(domain.features.read(X), W, self.origin)
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return by_pattern
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         return features or rows.features, patterns_asked(rows, self.origin)
 
-    def about(self, s: Statistics[Any]) -> Self:
+    def with_origin_of(self, s: Statistics[Any]) -> Self:
         return replace(self, origin=s.sums.origin) if isinstance(s.sums, Moments) else self
 
     def resolve(self, s: Statistics[Any]) -> Self:
@@ -76,7 +76,7 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
             )
         return FullGaussian(GaussianPrior(0.0, ROWS)).resolve(s)
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         return () if self.spread is None or self.domain is None else left_out(self.spread, self.domain)
 
     def _used(self, s: Statistics[Moments]) -> Array:
@@ -113,7 +113,7 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
                 raise DegenerateError(f"{s.label(c)} has no rows: its mean and covariance are unknown")
         return Pencil.of(s, self._used(s), self.ridge)
 
-    def placed(self, theta: Plane, s: Statistics[Moments], group: Array) -> Plane:
+    def attach(self, theta: Plane, s: Statistics[Moments], group: Array) -> Plane:
         return replace(theta, source=Source(s, group))
 
     def log_joint(self, X: Encoded, theta: Plane) -> Array:
@@ -145,7 +145,7 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], Drawn[Plane], Querya
                 terms[np.ix_(rows, has)] = plane.coef * (values[rows][:, has] - at[has])
         return Terms(base[:, None] * HALVES, keys_of(self), terms[:, None, :] * HALVES[:, None])
 
-    def drawn(self, theta: Plane) -> Nomogram:
+    def nomogram(self, theta: Plane) -> Nomogram:
         """coef_j (x_j - mean_j) in the log-odds of the second class, half for each class."""
         at, keys = self._centre(theta), keys_of(self)
 

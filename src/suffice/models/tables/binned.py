@@ -12,9 +12,9 @@ from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
-from suffice.models.base import ColumnAccount
+from suffice.models.base import ColumnSummary
 from suffice.models.counts.totals import weighing
 from suffice.models.statistics import Statistics
 from suffice.models.tables import histogram as grid
@@ -69,17 +69,17 @@ class Binned(Categorical):
             return super().sums(X, W, domain)
         return histogram(domain.features.stored(X), W)
 
-    def seen(self, X: Encoded) -> Encoded:
+    def precompute(self, X: Encoded) -> Encoded:
         features = self._resolved().features
         return Encoded(features, features.read(X)) if isinstance(features, BinFeatures) else X
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return histogram
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         if isinstance(features, BinFeatures):
-            return super().asked(rows, features)
+            return super().sql_statistics(rows, features)
         return features or rows.features, from_cells(rows.cells(grid.CELLS), len(rows.classes))
 
     def resolve(self, s: Statistics[Any]) -> Self:
@@ -133,11 +133,11 @@ class Binned(Categorical):
         cells.check(s.domain.features)
         return Statistics(replace(s.domain, features=cells), s.mass, in_cells(s.sums, cells))
 
-    def account(self, s: Statistics[Any]) -> tuple[ColumnAccount, ...]:
+    def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
         cells = self._resolved().features
         if not isinstance(cells, BinFeatures):
-            return super().account(s)
-        return tuple(one.account() for one in describe(s, cells, self.binning))
+            return super().column_summaries(s)
+        return tuple(one.summary() for one in describe(s, cells, self.binning))
 
 
 def _sides(bounds: Array, extent: Array) -> tuple[Array, Array]:

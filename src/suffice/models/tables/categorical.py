@@ -12,14 +12,14 @@ from suffice._core.features import CategoricalFeatures, Domain, Encoded, Feature
 from suffice._core.labels import OneHot, dense, positions, show
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
-from suffice.data.queries import Queried
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Categories, Encoder
 from suffice.encoders.categories import coded
 from suffice.encoders.trees.partitions import LeafFeatures, TreePartitions
 from suffice.models.base import (
     AnyStatistics,
     Attempt,
-    ColumnAccount,
+    ColumnSummary,
     Density,
     Joint,
     Natural,
@@ -32,9 +32,9 @@ from suffice.models.compiled import leave_one_out as _kernels_without
 from suffice.models.compiled import scores as _kernels
 from suffice.models.leave_one_out import Own, columns_without, table_terms_without, table_without
 from suffice.models.natural import LogTables, project_log
-from suffice.models.queries import Queryable
+from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums, grouped
-from suffice.models.terms import Additive, DrawnDensity, Nomogram, Terms, UndrawableError, keys_of, tables
+from suffice.models.terms import Additive, Nomogram, NomogramDensity, NoNomogramError, Terms, keys_of, tables
 from suffice.priors import Dirichlet
 
 
@@ -180,9 +180,9 @@ class Categorical(
     Natural[Counts, Tables, LogTables],
     Removable[Counts, Tables],
     Additive[Counts, Tables],
-    DrawnDensity[Tables],
+    NomogramDensity[Tables],
     Samplable[Tables],
-    Queryable[Counts],
+    SqlSummable[Counts],
     Tabular,
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
@@ -199,7 +199,7 @@ class Categorical(
     def resolve(self, s: Statistics[Counts]) -> Self:
         return replace(self, domain=s.domain, believed=self._pseudo(s), scattered=_scattered(s))
 
-    def remarks(self) -> tuple[Notice, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         if not self.scattered:
             return ()
         columns = self._resolved().features.listed(np.array(self.scattered))
@@ -214,10 +214,10 @@ class Categorical(
         return Counts(counted(X, _of(domain), W))
 
     @property
-    def kind_of_sums(self) -> object | None:
+    def statistics_key(self) -> object | None:
         return Counts
 
-    def asked(self, rows: Queried, features: Features | None) -> tuple[Features, Any]:
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         if features is not None:
             return features, coded_asked(rows, cast(CategoricalFeatures, features))
         each = rows.counts()
@@ -332,12 +332,12 @@ class Categorical(
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
 
-    def drawn_density(self, theta: Tables) -> Nomogram:
+    def density_nomogram(self, theta: Tables) -> Nomogram:
         """A table for each column."""
         return tables(_of(theta.domain), keys_of(self), theta.log_probability)
 
 
-def coded_asked(rows: Queried, features: CategoricalFeatures) -> Counts:
+def coded_asked(rows: DatabaseRows, features: CategoricalFeatures) -> Counts:
     """Counts of cells that are known."""
     tables = rows.coded([features.reading(j) for j in range(features.width)])
     pairs = zip(tables, features.sizes, strict=True)
@@ -393,8 +393,8 @@ class Leaves(Categorical):
         base, values = self.encoder.trees.steps(leaves, theta.log_probability)
         return Terms(base, self.encoder.keys, values)
 
-    def drawn_density(self, theta: Tables) -> Nomogram:  # noqa: ARG002 - whatever the parameters
-        raise UndrawableError("trees divide several columns at a time, so that no column has a term of its own")
+    def density_nomogram(self, theta: Tables) -> Nomogram:  # noqa: ARG002 - whatever the parameters
+        raise NoNomogramError("trees divide several columns at a time, so that no column has a term of its own")
 
-    def account(self, s: Statistics[Counts]) -> tuple[ColumnAccount, ...]:
-        return (ColumnAccount(),) * s.domain.width
+    def column_summaries(self, s: Statistics[Counts]) -> tuple[ColumnSummary, ...]:
+        return (ColumnSummary(),) * s.domain.width

@@ -13,7 +13,7 @@ from suffice._core.formula import Intervals
 from suffice._core.kinds import LeftOut
 from suffice._core.vector import Array
 from suffice._runtime.messages import SettingRule, check, is_whole, one_of
-from suffice.models.base import ColumnAccount
+from suffice.models.base import ColumnSummary
 from suffice.models.compiled import scores as _kernels
 from suffice.models.statistics import Statistics
 from suffice.models.tables import histogram as grid
@@ -394,13 +394,13 @@ class Described:
     spikes: tuple[float, ...]
     left_out: LeftOut | None  # None: it takes part
 
-    def account(self) -> ColumnAccount:
+    def summary(self) -> ColumnSummary:
         """The same as models say it."""
-        return ColumnAccount(f"{self.cells} cells", self.left_out, self.spikes)
+        return ColumnSummary(f"{self.cells} cells", self.left_out, self.spikes)
 
     def words(self) -> str:
         """The same as a line for people to read."""
-        return self.account().sentence()
+        return self.summary().sentence()
 
 
 def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[Described, ...]:

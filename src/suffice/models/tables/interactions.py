@@ -11,12 +11,12 @@ from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.encoders.pairs import PairFeatures, Pairs
-from suffice.models.base import Attempt, Classed, ColumnAccount, Removable
+from suffice.models.base import Attempt, Classed, ColumnSummary, Removable
 from suffice.models.leave_one_out import Own, columns_without
 from suffice.models.statistics import Statistics, rest
 from suffice.models.tables.categorical import Counts, Tables, by_feature, counted, moved, scored
 from suffice.models.tables.nested import LEAST, UNSEEN
-from suffice.models.terms import Additive, DrawnView, Map, Nomogram, UndrawableError
+from suffice.models.terms import Additive, Map, Nomogram, NomogramView, NoNomogramError
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
 
@@ -59,7 +59,7 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables], DrawnView[Tables]):
+class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables], NomogramView[Tables]):
     """What a pair of columns says of the class beyond its two columns, in coarse cells.
 
         term_ij(x, c) = log p(x_i, x_j | c) - log p(x_i | c) - log p(x_j | c)
@@ -139,10 +139,10 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
 
-    def drawn_density(self, theta: Tables) -> Nomogram:
+    def density_nomogram(self, theta: Tables) -> Nomogram:
         """A map for each pair."""
         if not isinstance(self.encoder, Pairs):
-            raise UndrawableError("the cells of pairs are those of an encoder Pairs: give the model that made the rows")
+            raise NoNomogramError("the cells of pairs are those of an encoder Pairs: give the model that made the rows")
         features, readings = _of(theta.domain), self.encoder.coarse.readings()
         names, k = cast(Array, features.names), len(theta.class_log_prob)
         each = zip(names, self.encoder.chosen, features.sides, features.starts, strict=False)
@@ -152,8 +152,8 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         )
         return Nomogram(np.zeros(k), tuple(maps))
 
-    def account(self, s: Statistics[Any]) -> tuple[ColumnAccount, ...]:
-        return tuple(ColumnAccount(f"a map with {b}") for _, b in cast(Array, s.domain.names))
+    def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
+        return tuple(ColumnSummary(f"a map with {b}") for _, b in cast(Array, s.domain.names))
 
 
 def _of(domain: Domain) -> PairFeatures:

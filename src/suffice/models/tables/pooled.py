@@ -13,7 +13,7 @@ from suffice._core.formula import Choices
 from suffice._core.kinds import LeftOut
 from suffice._core.labels import positions, unite
 from suffice._core.vector import Array
-from suffice.models.base import AnyStatistics, ColumnAccount
+from suffice.models.base import AnyStatistics, ColumnSummary
 from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import Categorical, Counts, Tables, rows_of
 from suffice.models.terms import Cells, Gap, Nomogram
@@ -89,11 +89,11 @@ class Pool(NamedTuple):
     why: str = ""
     left_out: LeftOut | None = None
 
-    def account(self) -> ColumnAccount:
+    def summary(self) -> ColumnSummary:
         """What became of the column."""
         if len(self.cells) < 2:
-            return ColumnAccount(left_out=self.left_out)
-        return ColumnAccount(f"{len(self.cells)} cells" + f": {self.why}" * bool(self.why))
+            return ColumnSummary(left_out=self.left_out)
+        return ColumnSummary(f"{len(self.cells)} cells" + f": {self.why}" * bool(self.why))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +131,8 @@ class Pooled(Categorical):
         each = [_one_of(cell, often[j], cells[:, j], rng) for j, cell in enumerate(pools.cell)]
         return Encoded(own, np.column_stack(each).astype(np.int32))
 
-    def account(self, s: Statistics[Counts]) -> tuple[ColumnAccount, ...]:
-        return tuple(pool.account() for pool in self.pools(s))
+    def column_summaries(self, s: Statistics[Counts]) -> tuple[ColumnSummary, ...]:
+        return tuple(pool.summary() for pool in self.pools(s))
 
     def pools(self, s: Statistics[Counts]) -> list[Pool]:
         """The cells of every column."""
@@ -171,9 +171,9 @@ class Informative(Pooled):
             return one_cell(categories)
         return Pool(categories, np.arange(len(categories)), "whether it is missing tells classes apart")
 
-    def drawn_density(self, theta: Tables) -> Nomogram:
+    def density_nomogram(self, theta: Tables) -> Nomogram:
         """Of each column, what it adds that an entry is there, or missing."""
-        found = super().drawn_density(theta)
+        found = super().density_nomogram(theta)
         return replace(found, terms=tuple(_gap(cast(Cells, term)) for term in found.terms))
 
 
