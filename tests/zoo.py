@@ -40,7 +40,7 @@ from suffice.encoders.views import Clip, Range, Views
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Binned, FullGaussian, Nested
 from suffice.models.compose.experts import Experts
-from suffice.models.tables.pooled import Pooled
+from suffice.models.tables.categorical import Pooled
 from tests.oracles import (
     Ratio,
     fitted,

@@ -34,9 +34,8 @@ from suffice.models import (
 )
 from suffice.models.base import ColumnSummary
 from suffice.models.compose.blocks import AnyDensity, Product
-from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.tables.cells import AT_LEAST_TWO, STRATEGIES
-from suffice.models.tables.pooled import Informative, Pooled
+from suffice.models.tables.binned import AT_LEAST_TWO, STRATEGIES
+from suffice.models.tables.categorical import LOG_ZERO, Informative, Pooled
 from suffice.persistence import export
 from suffice.priors import dirichlet_prior, gamma_prior, gaussian_prior, plain_prior, table_prior
 

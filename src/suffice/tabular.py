@@ -15,8 +15,7 @@ from suffice._runtime.messages import COUNT, Notice, PoorFitWarning, check, emit
 from suffice._runtime.random import generator
 from suffice.data import Batch, Data
 from suffice.encoders import Encoder, TreePartitions
-from suffice.encoders.blocks import BlockFeatures
-from suffice.encoders.table import Table
+from suffice.encoders.table import BlockFeatures, Table
 from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
@@ -24,10 +23,8 @@ from suffice.models.base import ColumnSummary
 from suffice.models.compose.blocks import AnyDensity, Product, part
 from suffice.models.compose.experts import Experts
 from suffice.models.gaussian.base import ConstantColumnWarning
-from suffice.models.tables.binned import Glimpsed
-from suffice.models.tables.categorical import Leaves
-from suffice.models.tables.cells import silent
-from suffice.models.tables.pooled import Pooled
+from suffice.models.tables.binned import Glimpsed, silent
+from suffice.models.tables.categorical import Leaves, Pooled
 from suffice.priors import Dirichlet, GaussianPrior
 
 __all__ = ["TabularClassifier"]

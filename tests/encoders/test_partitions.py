@@ -18,7 +18,7 @@ from suffice._runtime.threads import workers
 from suffice.data import Memory
 from suffice.encoders import Numbers, TreePartitions
 from suffice.encoders.table import Table
-from suffice.encoders.trees import grow as _growing
+from suffice.encoders.trees import compiled as _growing
 from suffice.encoders.trees import partitions as _sample
 from suffice.models import Categorical
 from suffice.testing import check_model

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from suffice import CategoricalNB, Dirichlet, ModelClassifier
 from suffice.features import Bins
 from suffice.models import Binned
-from suffice.models.tables.cells import STRATEGIES
+from suffice.models.tables.binned import STRATEGIES
 from tests.samples import IRIS
 
 KINDS = [Bins(), Bins("kmeans", 5), Bins("uniform", spikes=False), Bins("mdl")]

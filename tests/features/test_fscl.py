@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from suffice.features import FSCL, RBF
-from suffice.features.fscl import learning_rate
+from suffice.features.centers import learning_rate
 from tests.samples import IRIS
 
 SETS = ["ionosphere", "breast_cancer_wisconsin", "liver_disorders"]

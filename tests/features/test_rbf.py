@@ -36,7 +36,7 @@ def test_columns_are_the_formula_whatever_the_blocks(rng, monkeypatch):
         assert_allclose(rbf.sigma_, [4 * distance[label == j, j].mean() for j in range(6)])
         expected = np.exp(-(distance**2) / (2 * rbf.sigma_**2))
         assert_allclose(rbf.transform(X), expected)
-        monkeypatch.setattr("suffice.features.rbf.BLOCK", 7)
+        monkeypatch.setattr("suffice.features.centers.BLOCK", 7)
         assert_array_equal(rbf.transform(X), rbf.transform(X[:50]).tolist() + rbf.transform(X[50:]).tolist())
         monkeypatch.undo()
 

@@ -19,7 +19,7 @@ from suffice._core.labels import OneHot
 from suffice._core.probability import log_posterior
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import BinFeatures, Binned, Binning
-from suffice.models.tables.cells import STRATEGIES, _least_squares, describe, mdl
+from suffice.models.tables.binned import STRATEGIES, _least_squares, describe, mdl
 from suffice.models.tables.histogram import ColumnHistogram
 from tests.models.test_histogram import SHAPES, statistics
 

@@ -9,8 +9,7 @@ from suffice.data import Memory, OneHot
 from suffice.encoders import Numbers
 from suffice.learners import Observed
 from suffice.models import Binned
-from suffice.models.tables.binned import Glimpsed
-from suffice.models.tables.cells import silent
+from suffice.models.tables.binned import Glimpsed, silent
 
 N = 6000  # more than a histogram has cells
 

@@ -22,7 +22,7 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
-from suffice.features.fscl import learning_rate
+from suffice.features.centers import learning_rate
 from suffice.learners import RiskCalibration
 from suffice.plotting import (
     Gaussians,

@@ -23,17 +23,16 @@ from suffice.additive.pairs import MOST, Chosen, check_cells, clearest, coarse_c
 from suffice.additive.shapes import PAIRS, Names, Shapes, about_the_mean, edited_terms, means_taken, shapes_of
 from suffice.data import Data
 from suffice.encoders import Encoder
-from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import Coarse, Pairs
-from suffice.encoders.table import Table
+from suffice.encoders.table import BlockFeatures, Table
 from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Observed
 from suffice.models import Nomogram, Statistics
 from suffice.models.compose.experts import Experts
-from suffice.models.tables.cells import RISING
+from suffice.models.tables.binned import RISING
+from suffice.models.tables.categorical import Informative, Pooled
 from suffice.models.tables.interactions import Interactions
 from suffice.models.tables.nested import Nested, check_two
-from suffice.models.tables.pooled import Informative, Pooled
 from suffice.priors import Dirichlet
 
 AUTO = 20  # pairs, at most, where the rows choose how many

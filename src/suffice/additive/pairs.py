@@ -15,14 +15,13 @@ from suffice._core.labels import show
 from suffice._core.probability import posterior
 from suffice._core.vector import Array, Vector
 from suffice.data import Batch, Data
-from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import Coarse
+from suffice.encoders.table import BlockFeatures
 from suffice.learners import Fit
 from suffice.models import AnyStatistics, Binning
 from suffice.models.base import Weighable
 from suffice.models.compose.blocks import part
-from suffice.models.tables.categorical import sums_by_code
-from suffice.models.tables.pooled import RARE, Pool, pooled
+from suffice.models.tables.categorical import RARE, Pool, pooled, sums_by_code
 
 CELLS = 6  # of a column in a pair
 MOST = 64  # columns that are tried in pairs: those that count most

@@ -14,9 +14,8 @@ from suffice._core.kinds import BINNED, Block, ColumnContent
 from suffice._core.labels import DATE_UNITS, date, show, show_all
 from suffice._core.vector import Array
 from suffice._estimator.explaining import Contributions, name_of
-from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import PairFeatures, Pairs
-from suffice.encoders.table import Role
+from suffice.encoders.table import BlockFeatures, Role
 from suffice.models import AnyStatistics, BinFeatures
 from suffice.models.compose.blocks import part
 from suffice.models.compose.experts import Experts

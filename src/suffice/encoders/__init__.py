@@ -3,8 +3,7 @@
 from suffice._core.features import CategoricalFeatures, Domain, Encoded, Features
 from suffice.encoders.base import Encoder
 from suffice.encoders.categories import Categories
-from suffice.encoders.counts import Binary, NonNegative
-from suffice.encoders.numbers import Numbers
+from suffice.encoders.numbers import Binary, NonNegative, Numbers
 from suffice.encoders.trees.partitions import TreePartitions
 
 __all__ = [

@@ -13,7 +13,7 @@ from suffice._core.formula import Reading
 from suffice._core.labels import positions
 from suffice._core.vector import Array
 from suffice.encoders.base import Encoder
-from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.table import BlockFeatures, block
 
 
 @dataclass(frozen=True, eq=False)

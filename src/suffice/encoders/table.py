@@ -1,28 +1,313 @@
-"""Tables as people have them: columns of numbers, dates, text, categories and truth values, with missing entries."""
+"""Tables as people have them: columns of numbers, dates, text, categories and booleans, with missing entries."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, NamedTuple, Self, cast
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features, difference
-from suffice._core.kinds import TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs
-from suffice._core.labels import show, show_all
+from suffice._core.kinds import NUMERIC, TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs, temporal
+from suffice._core.labels import kind, missing, moment, show, show_all
 from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.base import Encoder, frame_of, names_of, side_by_side
-from suffice.encoders.blocks import BlockFeatures, BlockValues, block
-from suffice.encoders.categories import coded, decoded
-from suffice.encoders.columns import DAY, Column
+from suffice.encoders.base import Encoder, frame_of, names_of, numbers_of, side_by_side
+from suffice.encoders.categories import NumberedColumn, coded, decoded, entries_of, values_of
 from suffice.encoders.numbers import check_finite
 
+DAY = np.timedelta64(86_400_000_000, "us")
+
+SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
+
+
+class Column:
+    """One column of a data frame or an array (n,), and what messages call it."""
+
+    def __init__(self, values: Any, called: str) -> None:
+        self.values, self.called = values, called
+        self.dtype = values.dtype
+
+    def _by_type(self) -> tuple[ColumnScale, ColumnContent] | None:
+        """Its kind and why, where the type of its values says it."""
+        dtype = self.dtype
+        if isinstance(dtype, np.dtype):
+            known = _BY_LETTER.get(dtype.kind)
+            return (ColumnScale.CATEGORY, _kind_of_text(self.objects())) if dtype.kind in "UT" else known
+        if dtype == nw.Boolean:
+            return ColumnScale.CATEGORY, ColumnContent.BOOLEANS
+        if dtype.is_numeric():
+            return ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS if dtype.is_integer() else ColumnContent.NUMBERS
+        if dtype == nw.String:  # which an object column of nothing but None is called as well
+            values = self.objects()
+            return (ColumnScale.CATEGORY, _kind_of_text(values)) if any(isinstance(v, str) for v in values) else None
+        if dtype in (nw.Categorical, nw.Enum):
+            return ColumnScale.CATEGORY, ColumnContent.CATEGORIES
+        times = temporal(dtype)
+        if times is not None:
+            return ColumnScale.NUMBER, times
+        if dtype.is_nested() or dtype == nw.Binary:
+            raise TypeError(
+                f"{self.called} holds {dtype} values, but an entry of a table is one value: make each part a column of "
+                "its own, convert it to strings, or leave it out with columns={...: 'drop'}"
+            )
+        return None
+
+    def kind(self) -> tuple[ColumnScale, str]:
+        """Its scale, and what it holds, in words: by its type, or by its values where that says nothing."""
+        known = self._by_type()
+        if known is not None:
+            return known
+        present = {_kind(v) for v in self.objects() if not missing(v)}
+        if not present:  # NaN is a number, if a missing one
+            some = any(isinstance(v, float) for v in self.objects())
+            return ColumnScale.NUMBER if some else ColumnScale.NOTHING, ColumnContent.EMPTY
+        if len(present) == 1 and present <= NUMERIC:
+            return ColumnScale.NUMBER, present.pop()
+        text = present == {ColumnContent.TEXT}
+        return ColumnScale.CATEGORY, _kind_of_text(self.objects()) if text else " and ".join(sorted(present))
+
+    def objects(self) -> list[Any]:
+        """Its values as Python has them."""
+        values = self.values if isinstance(self.values, np.ndarray) else self.values.to_numpy()
+        listed: list[Any] = np.asarray(values).astype(object).tolist()
+        return listed
+
+    def categories(self) -> Array:
+        """Its values (n,), for categories."""
+        return self.values if isinstance(self.values, np.ndarray) else values_of(self.values)
+
+    def entries(self) -> Array | NumberedColumn:
+        """The same, numbered if it holds them so."""
+        return self.values if isinstance(self.values, np.ndarray) else entries_of(self.values)
+
+    def absent(self) -> Array:
+        """Which entries are missing (n,)."""
+        if not isinstance(self.values, np.ndarray):
+            return np.isnan(self.numbers()) if self.dtype.is_float() else np.asarray(self.values.is_null().to_numpy())
+        if self.dtype.kind in "fMm":
+            return np.isnan(self.values) if self.dtype.kind == "f" else np.isnat(self.values)
+        return np.array([missing(v) for v in self.values.tolist()], dtype=bool)
+
+    def numbers(self) -> Array:
+        """Its values as numbers (n,), NaN where they are missing; dates and durations in days, times in hours."""
+        values = self.values if isinstance(self.values, np.ndarray) else _plain(self.values)
+        if values.dtype.kind in "Mm":
+            return _days(values)
+        if values.dtype.kind in "biuf":
+            return values if values.dtype in (np.float32, np.float64) else values.astype(float)
+        return np.array([self._number(v) for v in values.tolist()], dtype=float)
+
+    def _number(self, value: Any) -> float:
+        if missing(value):
+            return np.nan
+        if isinstance(value, datetime.time):
+            return value.hour + value.minute / 60 + value.second / 3600
+        if isinstance(value, datetime.timedelta | np.timedelta64):
+            return float(_days(np.array([value], dtype="m8[us]"))[0])
+        day = _moment(value)
+        if day is not None:
+            return float(_days(np.array([day]))[0])
+        try:
+            return float(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self.called} is to be read as numbers, but holds {show(value)}: correct it, or read the column as "
+                "categories"
+            ) from error
+
+
+_BY_LETTER = {
+    "b": (ColumnScale.CATEGORY, ColumnContent.BOOLEANS),
+    "i": (ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS),
+    "u": (ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS),
+    "f": (ColumnScale.NUMBER, ColumnContent.NUMBERS),
+    "M": (ColumnScale.NUMBER, ColumnContent.DATES),
+    "m": (ColumnScale.NUMBER, ColumnContent.DURATIONS),
+}
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in words."""
+    if isinstance(value, bool | np.bool_):
+        return ColumnContent.BOOLEANS
+    if isinstance(value, str):
+        return ColumnContent.TEXT
+    if isinstance(value, datetime.time):
+        return ColumnContent.TIMES_OF_DAY
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return ColumnContent.DURATIONS
+    if isinstance(value, Decimal):
+        return ColumnContent.NUMBERS
+    return kind(value) if _moment(value) is None else ColumnContent.DATES
+
+
+def _moment(value: Any) -> np.datetime64 | None:
+    """A date or a period, also with a time zone, as a moment in that of Greenwich; None for anything else."""
+    if hasattr(value, "to_timestamp"):  # a period begins then
+        value = value.to_timestamp()
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return moment(value)
+
+
+def _kind_of_text(values: list[Any]) -> ColumnContent:
+    """That it is text, and what it looks like if nearly all of some values read as numbers or as dates."""
+    some = [v for v in values[:: max(1, len(values) // SOME)] if isinstance(v, str)]
+    likely = {ColumnContent.TEXT_LIKE_NUMBERS: _reads_as_number, ColumnContent.TEXT_LIKE_DATES: _reads_as_date}
+    for content, reads in likely.items():
+        if some and sum(map(reads, some)) > MOST * len(some):
+            return content
+    return ColumnContent.TEXT
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text.strip().rstrip("%").replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _reads_as_date(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(column: nw.Series[Any]) -> Array:
+    """A column as NumPy has it: NaN or NaT where it is missing; moments with a time zone in that of Greenwich."""
+    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return numbers_of(column) if column.dtype.is_numeric() else values_of(column)
+
+
+def _days(times: Array) -> Array:
+    """Moments, since 1970, and spans of time in days (n,)."""
+    span = times.astype("m8[us]") if times.dtype.kind == "m" else times.astype("M8[us]") - np.datetime64(0, "us")
+    return np.where(np.isnat(span), np.nan, span / DAY)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockFeatures(Features):
+    """The columns of a table in named blocks, each with features of its own; a column may be in none or in several.
+
+    >>> a = BlockFeatures(3, parts={"numbers": Features(2)}, at={"numbers": np.array([0, 2])})
+    >>> a.part("numbers").width
+    2
+    """
+
+    parts: Mapping[str, Features] = field(default_factory=dict)
+    at: Mapping[str, Array] = field(default_factory=dict)  # the columns of each block
+
+    def part(self, name: str) -> Features:
+        """The features of a block."""
+        return self.parts[name]
+
+    def with_parts(self, parts: Mapping[str, Features]) -> Self:
+        """The same columns with other features of the blocks."""
+        return replace(self, parts=dict(parts))
+
+    def check(self, other: Features) -> None:
+        super().check(other)
+        if not isinstance(other, BlockFeatures):
+            raise ValueError("the columns are in blocks here and not there")
+        for j in range(self.width):
+            here, there = self._kinds(j), other._kinds(j)
+            if here != there:
+                raise ValueError(
+                    f"{self.name(j)} is read as {here} here and as {there} there: say which in `columns`, or convert it"
+                )
+
+    def _kinds(self, j: int) -> str:
+        return " and ".join(name for name, at in self.at.items() if j in at) or "nothing"
+
+    def __or__(self, other: Features) -> Self:
+        both = super().__or__(other)
+        if self is other or not isinstance(other, BlockFeatures):
+            return both
+        parts = {name: part | other.parts[name] for name, part in self.parts.items()}
+        same = all(part is self.parts[name] for name, part in parts.items())
+        return both if same else replace(both, parts=parts)
+
+    def same(self, other: Features) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, BlockFeatures) or self.width != other.width or self.parts.keys() != other.parts.keys():
+            return False
+        return all(part.same(other.parts[name]) for name, part in self.parts.items())
+
+    def absent(self, X: Encoded) -> Array:
+        """Of the features of all blocks side by side."""
+        return np.concatenate([part.absent(block(X, name)) for name, part in self.parts.items()], axis=1)
+
+    def blank(self, values: Any, which: Array) -> Any:
+        """Of the features of all blocks side by side."""
+        each = np.split(which, np.cumsum([part.width for part in self.parts.values()])[:-1])
+        pairs = zip(self.parts.items(), each, strict=True)
+        return BlockValues({name: part.blank(values.parts[name], own) for (name, part), own in pairs})
+
+    def identity(self, values: Any) -> Array:
+        """The identities of all blocks side by side, as the bits of numbers."""
+        each = [part.identity(values.parts[name]) for name, part in self.parts.items()]
+        wide = [one.astype(np.float64 if one.dtype.kind == "f" else np.int64, copy=False) for one in each]
+        bits = [np.ascontiguousarray(one).view(np.int64) for one in wide]
+        return bits[0] if len(bits) == 1 else np.column_stack(bits)
+
+    @property
+    def ordered(self) -> Array:
+        """Of the features of all blocks side by side."""
+        return np.concatenate([part.ordered for part in self.parts.values()])
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Of the features of all blocks side by side."""
+        return tuple(key for name in self.parts for key in self.keys_of(name))
+
+    def keys_of(self, name: str) -> tuple[Any, ...]:
+        """Of one block, whose columns go by their numbers in the table where they have no names."""
+        part = self.parts[name]
+        return part.keys if part.names is not None else tuple(self.at[name].tolist())
+
+    def comparable(self, values: Any) -> Array:
+        each = [part.comparable(values.parts[name]) for name, part in self.parts.items()]
+        return each[0] if len(each) == 1 else np.column_stack(each)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockValues:
+    """The values of some rows, block by block."""
+
+    parts: Mapping[str, Array]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks."""
+        shapes = [values.shape for values in self.parts.values()]
+        return shapes[0][0], sum(shape[1] for shape in shapes)
+
+    def __getitem__(self, rows: Any) -> BlockValues:
+        return BlockValues({name: values[rows] for name, values in self.parts.items()})
+
+
+def block(X: Encoded, name: str) -> Encoded:
+    """The rows of one block."""
+    features: Any = X.features
+    values: Any = X.values
+    return Encoded(features.part(name), values.parts[name])
+
+
 BLOCKS = {ReadAs.BINS: Block.BINS, ReadAs.GAUSSIAN: Block.GAUSSIAN, ReadAs.CATEGORY: Block.CATEGORY}
+
 KEPT_BLOCKS = {**BLOCKS, ReadAs.BINS: Block.BINS_KEPT, ReadAs.CATEGORY: Block.CATEGORY_KEPT}
 
 
@@ -154,9 +439,9 @@ class Table(Encoder):
         if columns is not None and not isinstance(columns, Mapping):
             raise ValueError(f"{who}: columns must be None or a dict of column: kind, got {columns!r}")
         given = tuple((columns or {}).items())
-        for name, kind in given:
-            if kind not in kinds:
-                raise ValueError(f"{who}: columns[{name!r}] must be one of {kinds}, got {kind!r}")
+        for name, read_as in given:
+            if read_as not in kinds:
+                raise ValueError(f"{who}: columns[{name!r}] must be one of {kinds}, got {read_as!r}")
         return cls(given, ReadAs(numeric), indicator, who)
 
     def prepare(self, data: Data) -> Self:

@@ -14,8 +14,7 @@ from suffice._core.vector import Array, Vector
 from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
 from suffice.encoders.base import Encoder
-from suffice.encoders.blocks import BlockFeatures, BlockValues
-from suffice.encoders.table import Table
+from suffice.encoders.table import BlockFeatures, BlockValues, Table
 
 NUMERIC_BLOCKS = (*BINNED, Block.GAUSSIAN)  # of a table
 HUGE = 1e140  # a spread beyond which squares are no numbers

@@ -16,7 +16,7 @@ from suffice.data import Memory
 from suffice.encoders import Encoded, Numbers
 from suffice.learners import Observed
 from suffice.models import BinFeatures, Binned, Binning, Histogram, Statistics
-from suffice.models.tables.cells import BY_CLASS, Described, describe
+from suffice.models.tables.binned import BY_CLASS, Described, describe
 from suffice.persistence import Savable
 
 

@@ -34,9 +34,8 @@ from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes.planes import TangentPlane
 from suffice.models.queries import SqlSummable, summed
 from suffice.models.statistics import Statistics, Sums
-from suffice.models.tables.binned import Binned
+from suffice.models.tables.binned import BinFeatures, Binned, Binning
 from suffice.models.tables.categorical import Categorical, Counts
-from suffice.models.tables.cells import BinFeatures, Binning
 from suffice.models.tables.histogram import Histogram
 from suffice.models.tables.nested import Nested
 from suffice.models.terms import (

@@ -31,7 +31,7 @@ import numpy as np
 
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice.models.compiled import leave_one_out as _kernels_without
+from suffice.models.compiled import gaussian, tables
 from suffice.models.gaussian.moments import ratio
 from suffice.models.statistics import rest
 
@@ -43,7 +43,7 @@ ENTRIES = 1 << 20  # of the systems that are solved at a time
 def table_without(codes: Array, starts: Array, own: Array, counts: Array, total: Array, log_zero: float) -> Array:
     """sum_j log p(x_ij | c) without row i (n, k), from smoothed counts (k, cells) and their totals (k, d)."""
     by_cell, by_feature = np.ascontiguousarray(counts.T), np.ascontiguousarray(total.T)
-    return np.asarray(_kernels_without.table_log_density_without(codes, starts, own, by_cell, by_feature, log_zero))
+    return np.asarray(tables.table_log_density_without(codes, starts, own, by_cell, by_feature, log_zero))
 
 
 class Own(NamedTuple):
@@ -65,7 +65,7 @@ def table_terms_without(codes: Array, starts: Array, own: Own, counts: Array, to
     A table of which nothing is left has all its cells alike; a cell of which nothing is left has `log_zero`.
     """
     classes, weight = own.codes, own.weight[:, 0]
-    terms = _kernels_without.table_terms_without(codes, starts, classes, weight, counts, total, log_zero)
+    terms = tables.table_terms_without(codes, starts, classes, weight, counts, total, log_zero)
     return np.asarray(terms)
 
 
@@ -104,7 +104,7 @@ def diagonal_without(X: Array, own: Array, origin: Array, variance: Array, held:
     weights = float(held.m1), float(held.m2)
     sums = np.ascontiguousarray(held.n), held.first, np.ascontiguousarray(held.mean0), weights
     whole = held.rows, held.about, held.total, SINGULAR
-    return np.asarray(_kernels_without.diagonal_log_density_without(X, own, origin, variance, *sums, *whole))
+    return np.asarray(gaussian.diagonal_log_density_without(X, own, origin, variance, *sums, *whole))
 
 
 class Spanned(NamedTuple):

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from suffice._core.features import CategoricalFeatures, Domain
 from suffice._core.kinds import Block
 from suffice._core.vector import Array
-from suffice.encoders.blocks import BlockFeatures
+from suffice.encoders.table import BlockFeatures
 from suffice.models.compose.blocks import Parts, domain_of
 from suffice.models.counts.bernoulli import Presences
 from suffice.models.counts.multinomial import Words

@@ -15,7 +15,7 @@ from suffice._core.features import CategoricalFeatures, Encoded, Features, Rows
 from suffice._core.formula import Arithmetic, Arrays, Choices, E, Intervals, Reading
 from suffice._core.labels import OneHot, show, show_all
 from suffice._core.vector import Array
-from suffice.encoders.columns import Column
+from suffice.encoders.table import Column
 from suffice.models.base import Ability, D, T
 from suffice.models.statistics import B, Statistics
 

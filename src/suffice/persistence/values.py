@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 from suffice._core.features import CategoricalFeatures, Domain, Features
 from suffice._core.labels import show
 from suffice._core.vector import Array
-from suffice.encoders.blocks import BlockFeatures
 from suffice.encoders.pairs import Pairs
+from suffice.encoders.table import BlockFeatures
 from suffice.encoders.trees.partitions import LeafFeatures, Trees
 from suffice.models.compose.blocks import Factors, Parts
 from suffice.models.compose.contests import Contest
@@ -27,11 +27,11 @@ from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Entries, Patterns
 from suffice.models.planes.pencil import Source
 from suffice.models.statistics import Statistics, Sums
-from suffice.models.tables.cells import BinFeatures
+from suffice.models.tables.binned import BinFeatures
+from suffice.models.tables.categorical import PooledFeatures
 from suffice.models.tables.histogram import Histogram
 from suffice.models.tables.interactions import Margins
 from suffice.models.tables.nested import Tree
-from suffice.models.tables.pooled import PooledFeatures
 from suffice.persistence.archive import KINDS, ModelFileError
 from suffice.persistence.schema import (
     FUNCTIONS,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice._runtime.messages import SettingRule, check_value, is_whole
-from suffice.features.fscl import DECAYS, learning_rate
+from suffice.features.centers import DECAYS, learning_rate
 from suffice.plotting._canvas import CLASSES, FAINT, INK, canvas, dress, finished, literal, style
 from suffice.plotting._populations import (
     OPTIMAL,
@@ -184,7 +184,8 @@ def plot_learning_rate(
 
     References
     ----------
-    Martinez-Garcia: thesis on disjoint tangent configurations, Figure C.2; see `suffice.features.fscl.learning_rate`.
+    Martinez-Garcia: thesis on disjoint tangent configurations, Figure C.2; see
+    `suffice.features.centers.learning_rate`.
     """
     check_value(n_visits, "n_visits", SettingRule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2"))
     if not 0 < initial <= 1:

@@ -14,7 +14,7 @@ from suffice._core.labels import date, listed, missing
 from suffice._core.probability import posterior
 from suffice._core.vector import Array
 from suffice._estimator.explaining import Contributions, beyond_mean
-from suffice.encoders.columns import Column
+from suffice.encoders.table import Column
 from suffice.models import Nomogram
 from suffice.models.gaussian.base import Gaussian
 from suffice.models.gaussian.moments import diagonal

@@ -15,8 +15,7 @@ from suffice._estimator.explaining import Contributions, name_of
 from suffice._runtime.lazy import cached_property
 from suffice.data.files.sheet import counted
 from suffice.encoders.base import frame_of
-from suffice.encoders.columns import Column
-from suffice.encoders.table import columns_of
+from suffice.encoders.table import Column, columns_of
 from suffice.models import Nomogram, NoNomogramError
 from suffice.models.overview import Overview, overview
 

@@ -18,8 +18,7 @@ from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
 from suffice.encoders.base import Encoder
 from suffice.encoders.table import Table
-from suffice.encoders.trees import grow as _growing
-from suffice.encoders.trees import walk as kernels
+from suffice.encoders.trees import compiled as kernels
 
 ROWS, SHARES = 8192, 4  # that a thread takes at a time, at most, and parts that fewer rows than these make
 
@@ -142,7 +141,7 @@ class Trees:
     def _nodes(self) -> Array:
         nodes = np.empty(len(self.left), kernels.NODE)
         parts = self.feature, self.threshold, self.missing_left, self.left
-        kernels.packed(nodes, self.starts, self.ordered, *parts)
+        kernels.pack_nodes(nodes, self.starts, self.ordered, *parts)
         return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
@@ -316,7 +315,7 @@ class Sample:
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
         keys = some.rows.keys if m else some.rows.keys[:0]
         chosen = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
-        nodes: Any = _growing.grow(
+        nodes: Any = kernels.grow(
             *table,
             self.ordered,
             chosen,

@@ -15,7 +15,7 @@ from suffice._core.labels import OneHot
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.blocks import BlockFeatures, BlockValues, block
+from suffice.encoders.table import BlockFeatures, BlockValues, block
 from suffice.models.base import (
     AnyStatistics,
     Attempt,

@@ -12,7 +12,7 @@ from suffice._core.features import Encoded
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.threads import spread
-from suffice.encoders.blocks import BlockFeatures, block
+from suffice.encoders.table import BlockFeatures, block
 from suffice.models.base import AnyStatistics, Weighable
 from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, part
 from suffice.models.statistics import Statistics

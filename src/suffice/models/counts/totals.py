@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from suffice._core.features import Domain, Features, Rows
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice.models.compiled import scores as _kernels
+from suffice.models.compiled import linear as _kernels
 from suffice.models.statistics import Sums
 
 FEW = 4  # so many times fewer entries than columns, and it pays to look at the columns of these entries alone

@@ -13,7 +13,7 @@ from suffice._core.labels import OneHot, dense
 from suffice._core.vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, Natural, Removable, Samplable
-from suffice.models.compiled import scores as _kernels
+from suffice.models.compiled import gaussian as _kernels
 from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
 from suffice.models.gaussian.moments import Moments, ratio, sparse_log_density
 from suffice.models.leave_one_out import diagonal_without

@@ -13,7 +13,7 @@ from suffice._core.features import Domain, Features, by_rows
 from suffice._core.labels import OneHot, some_of_each
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
-from suffice.models.compiled import moments as kernels
+from suffice.models.compiled import gaussian as kernels
 from suffice.models.statistics import Sums, grouped
 
 NEGLIGIBLE = 2.0**-70  # of the greatest weight: what weighs less is far below the rounding of the sum

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice._core.features import Domain
 from suffice._core.vector import Array
-from suffice.models.compiled import scores as _kernels
+from suffice.models.compiled import linear as _kernels
 from suffice.models.gaussian.base import Normal
 from suffice.models.terms import Needed, Nomogram
 

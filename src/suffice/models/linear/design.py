@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice._core.vector import Array
-from suffice.models.compiled import scores as _kernels
+from suffice.models.compiled import linear as _kernels
 from suffice.models.gaussian.moments import gram
 
 CACHED = 1 << 17  # entries of rows that are squared at a time

@@ -1,26 +1,449 @@
-"""Whether numeric columns say anything: histograms of as few cells as tell it."""
+"""Naive Bayes over intervals of numbers, which are chosen from histograms of the columns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy.stats import gmean
 
-from suffice._core.features import Domain, Encoded, Features
+from suffice._core.features import CategoricalFeatures, Domain, Encoded, Features
+from suffice._core.formula import Intervals
+from suffice._core.kinds import LeftOut
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
+from suffice._runtime.messages import SettingRule, check, is_whole, one_of
 from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import ColumnSummary
+from suffice.models.compiled import tables as _kernels
 from suffice.models.counts.totals import weighing
 from suffice.models.statistics import Statistics
 from suffice.models.tables import histogram as grid
-from suffice.models.tables.categorical import Categorical, Counts, moved
-from suffice.models.tables.cells import BinFeatures, Binning, describe
-from suffice.models.tables.histogram import Histogram, from_cells, histogram
+from suffice.models.tables.categorical import Categorical, Counts, moved, rows_of
+from suffice.models.tables.histogram import ColumnHistogram, Histogram, from_cells, histogram
+
+CLOSE = 1e-9
+
+MAX_ITER, TOLERANCE = 300, 1e-4  # of k-means, as in scikit-learn's
+
+Strategy = Callable[[ColumnHistogram, int], Array]
+
+
+def quantile(column: ColumnHistogram, n: int) -> Array:
+    """Intervals of about equal weight: each cut where the weight below is nearest to i/n of all, i = 1..n-1.
+
+    >>> quantile(ColumnHistogram(np.arange(6), 0, np.ones((1, 6))), 3).tolist()
+    [2, 4]
+    """
+    below = np.cumsum(column.weight)
+    share, wanted = below[:-1] / below[-1], np.arange(1, n) / n  # both rising
+    after = np.minimum(np.searchsorted(share, wanted), len(share) - 1)
+    gap = np.minimum(abs(share[after] - wanted), abs(share[np.maximum(after, 1) - 1] - wanted))
+    return np.unique(np.searchsorted(share, wanted - gap - CLOSE) + 1)
+
+
+def uniform(column: ColumnHistogram, n: int) -> Array:
+    """Intervals of equal width from the least to the greatest value, those without a value left out."""
+    return _beyond(_place_in_range(column.value), np.arange(1, n) / n)
+
+
+def kmeans(column: ColumnHistogram, n: int) -> Array:
+    """Intervals of the values nearest to each of n means, with a small sum of squared distances from these.
+
+    The means are found by Lloyd's algorithm from evenly spread ones, as by scikit-learn's
+    KBinsDiscretizer(strategy="kmeans"); a value that is as near to two of them goes to the lower one, and there as
+    rounding has it. Where a mean loses all its values on the way, what becomes of it there depends on the order of the
+    rows. Then, and where quantiles have a smaller sum, the intervals are those of the least sum of all.
+
+    >>> from suffice.models.tables.histogram import ordered
+    >>> kmeans(ColumnHistogram(ordered(np.array([0.0, 1.0, 2.0, 10.0, 11.0])), 0, np.ones((1, 5))), 2).tolist()
+    [3]
+    """
+    place, weight = _place_in_range(column.value), column.weight
+    others = [quantile(column, n), uniform(column, n)]
+    least = min(_squares(place, weight, cuts) for cuts in others)
+    cuts = _lloyd(place, weight, n)
+    if cuts is None or _squares(place, weight, cuts) > least * (1 + CLOSE):
+        # one far value leaves the others few digits: then what is simpler may still be better
+        found = [_least_squares(place, weight, min(n, len(place))), *others]
+        cuts = min(found, key=lambda one: _squares(place, weight, one))
+    return cuts
+
+
+def _lloyd(place: Array, weight: Array, n: int) -> Array | None:
+    """Lloyd's algorithm from means that are evenly spread; None if one of them loses all values."""
+    spread = np.average((place - np.average(place, weights=weight)) ** 2, weights=weight)
+    means, label = (np.arange(n) + 0.5) / n, np.full(len(place), -1)
+    for _ in range(MAX_ITER):
+        before, label = label, np.searchsorted(_middles(means) + CLOSE, place)
+        count = np.bincount(label, weight, n)
+        if (count <= CLOSE * count.sum()).any():
+            return None
+        old, means = means, np.bincount(label, weight * place, n) / count
+        if np.array_equal(label, before) or ((means - old) ** 2).sum() <= TOLERANCE * spread:
+            break
+    return _beyond(place, _middles(means))
+
+
+def _squares(place: Array, weight: Array, cuts: Array) -> float:
+    """The sum of squared distances from the means of intervals."""
+    label = np.searchsorted(cuts, np.arange(len(place)), side="right")
+    means = np.bincount(label, weight * place) / np.bincount(label, weight)
+    return float(weight @ (place - means[label]) ** 2)
+
+
+def _least_squares(place: Array, weight: Array, n: int) -> Array:
+    """Where to cut values (m,) into n intervals of the least sum of squares."""
+    m, middle = len(place), int(np.searchsorted(np.cumsum(weight), 0.5 * weight.sum()))
+    z = place - place[middle]
+    sums = [_outward(weight * power, middle) for power in (1.0, z, z * z)]
+
+    def squares(a: Array, b: Array) -> Array:
+        w, first, second = (one[b] - one[a] for one in sums)
+        return np.asarray(np.maximum(second - first * first / w, 0.0))
+
+    least = np.append(0.0, squares(np.zeros(m, dtype=int), np.arange(1, m + 1)))
+    begins = []
+    for i in range(2, n + 1):
+        least, begin = _one_more(least, squares, i)
+        begins.append(begin)
+    cuts = [m]
+    for begin in reversed(begins):
+        cuts.append(int(begin[cuts[-1]]))
+    return np.array(cuts[:0:-1], dtype=int)
+
+
+def _outward(values: Array, middle: int) -> Array:
+    """Sums (m + 1,) of the values between the middle one and each place, so that a far value is in few of them."""
+    return np.concatenate([-np.cumsum(values[:middle][::-1])[::-1], [0.0], np.cumsum(values[middle:])])
+
+
+def _one_more(least: Array, squares: Callable[[Array, Array], Array], i: int) -> tuple[Array, Array]:
+    """The least sums of i intervals up to each end (m + 1,), from those of i - 1, and where the last one begins.
+
+    The last interval of a later end begins no earlier: halving the ends, each level looks at about m beginnings.
+    """
+    m = len(least) - 1
+    found, begin = np.full(m + 1, np.inf), np.zeros(m + 1, dtype=int)
+    ends, froms = np.array([[i, m]]), np.array([[i - 1, m - 1]])  # ranges, both ends included
+    while len(ends):
+        end = ends.sum(axis=1) // 2
+        size = np.minimum(froms[:, 1], end - 1) - froms[:, 0] + 1
+        start = np.cumsum(size) - size
+        a = np.arange(size.sum()) - np.repeat(start - froms[:, 0], size)
+        total = least[a] + squares(a, np.repeat(end, size))
+        low = np.minimum.reduceat(total, start)
+        first = np.minimum.reduceat(np.where(total <= np.repeat(low * (1 + CLOSE), size), a, m), start)
+        last = np.maximum.reduceat(np.where(total <= np.repeat(low, size), a, 0), start)
+        found[end], begin[end] = low, first
+        below, above = np.column_stack([ends[:, 0], end - 1]), np.column_stack([end + 1, ends[:, 1]])
+        before, after = np.column_stack([froms[:, 0], last]), np.column_stack([first, froms[:, 1]])
+        ends, froms = np.concatenate([below, above]), np.concatenate([before, after])
+        there = ends[:, 0] <= ends[:, 1]
+        ends, froms = ends[there], froms[there]
+    return found, begin
+
+
+def mdl(column: ColumnHistogram, n: int) -> Array:
+    """Cuts that tell the most about the class, as long as each is worth its description (Fayyad and Irani, 1993).
+
+        gain > log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2,    gain = N H - N1 H1 - N2 H2
+
+    with N, H, k the weight, the entropy in bits and the number of classes of an interval, and those of its two parts.
+    The cut of the greatest gain is made first, until no interval has one that is worth it, or there are n intervals.
+    """
+    table = column.table
+    sums = np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0)))  # (k, m + 1)
+    found = {(0, table.shape[1]): _best_cut(sums, 0, table.shape[1])}
+    cuts: list[int] = []
+    while len(cuts) < n - 1:
+        (a, b), (gain, at) = max(found.items(), key=lambda item: item[1][0])
+        if gain <= 0:
+            break
+        del found[a, b]
+        cuts.append(at)
+        found |= {part: _best_cut(sums, *part) for part in ((a, at), (at, b))}
+    return np.array(sorted(cuts), dtype=int)
+
+
+def _best_cut(sums: Array, a: int, b: int) -> tuple[float, int]:
+    """The gain of the best cut of the values a..b-1, 0 if it is not worth it, and where it is."""
+    if b - a < 2:
+        return 0.0, a
+    whole = sums[:, b] - sums[:, a]
+    left = sums[:, a + 1 : b] - sums[:, a, None]
+    right = whole[:, None] - left
+    weight = float(whole.sum())
+    at = int(_first_least((_bits(left) + _bits(right))[:, None] / max(weight, 1e-300))[0])
+    parts = [whole, left[:, at], right[:, at]]
+    (all_bits, *bits), (k, *ks) = [float(_bits(p)) for p in parts], [int((p > CLOSE * weight).sum()) for p in parts]
+    gain = all_bits - sum(bits)
+    entropies = [value / max(float(p.sum()), 1e-300) for value, p in zip((all_bits, *bits), parts, strict=True)]
+    code = k * np.log2(3) + np.log2(1 - 2 * 3.0**-k) - k * entropies[0] + np.dot(ks, entropies[1:])
+    worth = weight > 1 and gain > np.log2(weight - 1) + code + CLOSE * weight
+    return (gain if worth else 0.0), a + 1 + at
+
+
+def _bits(counts: Array) -> Array:
+    """N H of weights by class (k, ...): -sum_c n_c log2(n_c / N)."""
+    counts = np.maximum(counts, 0.0)
+    share = np.divide(counts, counts.sum(axis=0), out=np.ones(counts.shape), where=counts > 0)
+    return -np.asarray((counts * np.log2(share)).sum(axis=0))
+
+
+def _first_least(gap: Array) -> Array:
+    """Where each column (m, r) is least: the first of those that are except for rounding."""
+    return np.asarray(np.argmax(gap <= gap.min(axis=0) + CLOSE, axis=0))
+
+
+def _place_in_range(values: Array) -> Array:
+    """Values (m,) as shares of the way from the least to the greatest: no square of them is too large a number."""
+    half = 0.5 * values
+    return np.asarray((half - half[0]) / (half[-1] - half[0]))
+
+
+def _middles(means: Array) -> Array:
+    return 0.5 * (means[1:] + means[:-1])
+
+
+def _beyond(place: Array, edges: Array) -> Array:
+    """The first value that is not below each edge, except for those that come before all or after all."""
+    at = np.unique(np.searchsorted(place, edges - CLOSE))
+    return at[(at > 0) & (at < len(place))]
+
+
+STRATEGIES: Mapping[str, Strategy] = {"quantile": quantile, "kmeans": kmeans, "uniform": uniform, "mdl": mdl}
+
+BY_CLASS = ("mdl",)  # those that say by the classes what deserves an interval of its own
+
+HEAD = 16  # cells that are looked at first
+
+LEAST_ROWS = 20  # that whole numbers must number to be taken for an identifier
+
+REPEATS = 10  # of measurements that would be expected among so many whole numbers in so short a range
+
+SPARSE, DENSE = 10, 1.5  # whole numbers from the first to the last for each row: at full precision, on a coarse grid
+
+DIFFERENT = (
+    "different cells, whose sums do not add up: add the histograms that they were chosen from (those of an unresolved "
+    "model, `statistics_` of an estimator), and choose again"
+)
+
+AT_LEAST_TWO = SettingRule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2")
+
+YES_OR_NO = SettingRule(lambda v: isinstance(v, bool | np.bool_), "True or False")
+
+
+def _rising(value: Any) -> bool:
+    numbers: list[Any] = list(value) if isinstance(value, list | tuple) else [None]
+    return all(is_whole(n) and n > 1 for n in numbers) and sorted(set(numbers)) == numbers
+
+
+RISING = SettingRule(lambda v: _rising(v) and len(v) > 0, "whole numbers of at least 2 in rising order")
+
+
+@dataclass(frozen=True, eq=False)
+class BinFeatures(CategoricalFeatures):
+    """Columns of numbers in cells: `categories[j]` are the lower bounds of the cells of column j, the first -inf.
+
+    A number is in the last cell whose lower bound is not above it; NaN is in none.
+
+    >>> bins = BinFeatures(1, categories=(np.array([-np.inf, 0.0, 2.5]),))
+    >>> bins.read(Encoded(Features(1), np.array([[-3.0], [0.0], [7.0], [np.nan]]))).ravel()
+    array([ 0,  1,  2, -1], dtype=int8)
+    """
+
+    closed: ClassVar[bool] = True
+
+    def check(self, other: Features) -> None:
+        super().check(other)
+        if isinstance(other, BinFeatures) and not self.same(other):
+            raise ValueError(f"the columns were put into {DIFFERENT}")
+
+    def __or__(self, other: Features) -> Self:
+        if not isinstance(other, BinFeatures):
+            raise ValueError(f"the columns are in cells here and not there, which is {DIFFERENT}")
+        return Features.__or__(self, other)
+
+    def same(self, other: Features) -> bool:
+        return self is other or (isinstance(other, BinFeatures) and super().same(other))
+
+    def reading(self, j: int) -> Intervals:
+        return Intervals(self.categories[j])
+
+    def read(self, X: Encoded) -> Array:
+        """Codes (n, d) of numbers: the cell of each, -1 where it is missing."""
+        if X.features is not self:
+            self.check(X.features)
+        return X.values if isinstance(X.features, BinFeatures) else self.codes(X.values)
+
+    def codes(self, values: Array) -> Array:
+        """The cell of each of the numbers (n, d); -1 where it is missing."""
+        bounds = np.concatenate([np.zeros(0), *self.categories])
+        found = np.empty(values.shape, dtype=np.int8 if self.sizes.max(initial=0) < 128 else np.int32)
+        _kernels.interval_codes(values, bounds, self.starts, found)
+        return found
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How a histogram becomes cells, which are unions of neighbouring cells of its grid.
+
+    A column of at most `n_bins` values has a cell for each of them; otherwise the strategy cuts. A cut is midway
+    between the neighbouring values, but beside a spike it is where the spike ends: a number that was never learned and
+    is not the spike itself belongs to the ordinary neighbour. A column with one value, or none, has one cell and so no
+    say. With the strategy "mdl" the classes alone decide what is a cell of its own, spike or not.
+
+    Parameters
+    ----------
+    strategy : {"quantile", "kmeans", "uniform", "mdl"}
+        Cells of equal weight, around means, of equal width, or that tell the most about the class; see
+        `suffice.models.tables.binned`.
+    n_bins : int
+        How many cells. Spikes count as cells; one between ordinary values parts them, which makes one more.
+    spikes : bool
+        Whether a value with more than 1/n_bins of the weight is a cell of its own; the others are cut among themselves.
+    identifiers : bool
+        Whether a column that numbers the rows is left out, by giving it one cell: see `numbers_rows`.
+    """
+
+    strategy: str = "quantile"
+    n_bins: int = 32
+    spikes: bool = True
+    identifiers: bool = True
+
+    def features(self, s: Statistics[Histogram]) -> BinFeatures:
+        """The cells of all columns."""
+        check(self, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO, spikes=YES_OR_NO, identifiers=YES_OR_NO)
+        bounds = tuple(self.bounds(column) for column in s.sums.columns())
+        return BinFeatures(s.domain.width, s.domain.names, bounds)
+
+    def bounds(self, column: ColumnHistogram) -> Array:
+        """The lower bounds of the cells of one column, the first -inf."""
+        column = _held(column)
+        if len(column.keys) < 2 or (self.identifiers and numbers_rows(column)):
+            return np.array([-np.inf])
+        spike = self.spike(column)
+        return np.append(-np.inf, _between(column, self.cuts(column, spike), spike))
+
+    def spike(self, column: ColumnHistogram) -> Array:
+        """Which values of a column are spikes (m,)."""
+        return np.asarray(column.weight * self.n_bins > column.weight.sum() * (1 + CLOSE)) & self.spikes
+
+    def cuts(self, column: ColumnHistogram, spike: Array) -> Array:
+        """Before which cells of the grid there is a cut."""
+        cut, m = STRATEGIES[self.strategy], len(column.keys)
+        if self.strategy in BY_CLASS:
+            return cut(column, self.n_bins)
+        if m <= self.n_bins:
+            return np.arange(1, m)
+        alone, others = np.flatnonzero(spike), np.flatnonzero(~spike)
+        cuts = np.concatenate([alone, alone + 1])
+        if len(others) > 1:
+            rest = column.taking(others) if len(alone) else column
+            cuts = np.append(cuts, others[cut(rest, max(1, self.n_bins - len(alone)))])
+        cuts = np.unique(cuts)
+        return cuts[(cuts > 0) & (cuts < m)]
+
+
+def numbers_rows(column: ColumnHistogram) -> bool:
+    """Whether a column is whole numbers that number the rows, no two alike in a short range: an identifier.
+
+    n of them, at least 20, with at most 10 n from the least to the greatest, and so close together that measurements
+    would repeat: n^2 / (2 range) > 10. So it is found in a random part of the rows as well. On a coarse grid no cell
+    may hold more rows than whole numbers, in a range of at most 1.5 n. Rows are told from weights as in `rows_of`.
+    """
+    weight = rows_of(column.table).sum(axis=0)
+    rows = float(weight.sum())
+    if rows < LEAST_ROWS:
+        return False
+    if _crowded(column.taking(slice(HEAD)), weight[:HEAD]).any():  # most columns show it at once
+        return False
+    with np.errstate(over="ignore"):
+        span = column.low[-1] - column.high[0] + 1
+    exact = bool((_whole(column) <= 1).all())
+    most = min(SPARSE * rows, rows * (rows / (2 * REPEATS))) if exact else DENSE * rows
+    return bool(span <= most and not _crowded(column, weight).any())
+
+
+def _whole(column: ColumnHistogram) -> Array:
+    """How many whole numbers each cell of the grid has room for (m,)."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.floor(column.high) - np.ceil(column.low) + 1)
+
+
+def _crowded(column: ColumnHistogram, weight: Array) -> Array:
+    """Which cells of the grid hold more rows (m,) than whole numbers."""
+    return ~np.asarray(weight <= _whole(column) * (1 + CLOSE))
+
+
+def _held(column: ColumnHistogram) -> ColumnHistogram:
+    """The cells of the grid that hold something: one may have lost its weight, to another class for example."""
+    some = column.weight > 0
+    return column if some.all() else column.taking(some)
+
+
+def _between(column: ColumnHistogram, cuts: Array, spike: Array) -> Array:
+    """The numbers at which to cut before some cells of the grid: on the grid, so that cells are unions of its cells."""
+    before, after, shift = column.taking(cuts - 1), column.taking(cuts), column.shift
+    least, most = before.above, after.low
+    middle = grid.number(grid.ordered(0.5 * before.high + 0.5 * most) >> shift << shift)
+    left, right = spike[cuts - 1], spike[cuts]
+    return np.where(left == right, np.clip(middle, least, most), np.where(right, most, least))
+
+
+EXACT = float(1 << 53)  # from which on whole numbers may be one double
+
+
+@dataclass(frozen=True)
+class Described:
+    """What became of a column: how many cells it has, which values are cells of their own, and why it has no say."""
+
+    name: str
+    cells: int
+    spikes: tuple[float, ...]
+    left_out: LeftOut | None  # None: it takes part
+
+    def summary(self) -> ColumnSummary:
+        """The same as models say it."""
+        return ColumnSummary(f"{self.cells} cells", self.left_out, self.spikes)
+
+    def words(self) -> str:
+        """The same as a line for people to read."""
+        return self.summary().sentence()
+
+
+def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[Described, ...]:
+    """What became of each column of a histogram in these cells."""
+    columns = map(_held, s.sums.columns())
+    return tuple(_described(features, j, column, binning) for j, column in enumerate(columns))
+
+
+def _described(features: BinFeatures, j: int, column: ColumnHistogram, binning: Binning) -> Described:
+    bounds = features.categories[j]
+    at = np.searchsorted(bounds, column.low, side="right") - 1
+    alone = binning.spike(column) & (np.bincount(at, minlength=len(bounds))[at] == 1) & (len(bounds) > 1)
+    why = _left_out(column, binning.identifiers)
+    return Described(features.name(j), len(bounds), tuple(column.value[alone].tolist()), why)
+
+
+def _left_out(column: ColumnHistogram, identifiers: bool) -> LeftOut | None:
+    """Why a column has no say; None if it has."""
+    if len(column.keys) < 2:
+        if not len(column.keys):
+            return LeftOut.EMPTY
+        return LeftOut.CONSTANT if abs(float(column.value[0])) < EXACT else LeftOut.ROUNDED
+    return LeftOut.NUMBERS_ROWS if identifiers and numbers_rows(column) else None
+
+
+def silent(s: Statistics[Histogram], identifiers: bool = True) -> tuple[LeftOut | None, ...]:
+    """Of each column of a histogram, why it is left out; None if it takes part."""
+    return tuple(_left_out(_held(column), identifiers) for column in s.sums.columns())
+
 
 POINT = 1e-9  # of the extent of a column: cells that are no wider hold one value
 
@@ -40,7 +463,7 @@ class Binned(Categorical):
     prior : Dirichlet or None
         Pseudo-counts of the tables.
     strategy, n_bins, spikes, identifiers
-        As in `suffice.models.tables.cells.Binning`.
+        As in `suffice.models.tables.binned.Binning`.
 
     Examples
     --------

@@ -13,10 +13,9 @@ from suffice._core.labels import OneHot, show
 from suffice._core.vector import Array
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.threads import spread
-from suffice.models.compiled import grid as _grid_kernels
+from suffice.models.compiled import tables as _kernels
 from suffice.models.counts.totals import weighing
 from suffice.models.statistics import Sums
-from suffice.models.tables import histogram as grid
 from suffice.models.tables.categorical import impossible, moved, sums_by_code
 
 CELLS = 4096  # of a column, at most; also what is left of all numbers at a shift of 52, the largest there is
@@ -56,9 +55,9 @@ def cells(values: Array) -> tuple[Array, int, Array]:
     (2687, 45)
     """
     bits, start = np.ascontiguousarray(values, dtype=np.float64).view(np.int64), _likely(values)
-    keys, shift, codes = _grid_kernels.few_cells(bits, start, CELLS)
+    keys, shift, codes = _kernels.few_cells(bits, start, CELLS)
     if start and shift == start:  # nothing has shown that less is not enough
-        keys, shift, codes = _grid_kernels.few_cells(bits, 0, CELLS)
+        keys, shift, codes = _kernels.few_cells(bits, 0, CELLS)
     return keys, int(shift), codes
 
 
@@ -74,12 +73,12 @@ def _likely(values: Array) -> int:
     once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
     if len(keys) + once * (once - 1) / (2 * (twice + 1)) <= CELLS:
         return 0
-    return max(0, int(_grid_kernels.coarser(keys, len(keys) - 2)) - 1)
+    return max(0, int(_kernels.coarser(keys, len(keys) - 2)) - 1)
 
 
 def coarsened(keys: Array, shift: int) -> tuple[Array, int]:
     """Sorted, distinct keys at the least shift from this one on at which they are few enough."""
-    more = int(_grid_kernels.coarser(keys, CELLS))
+    more = int(_kernels.coarser(keys, CELLS))
     return (distinct(keys >> more), shift + more) if more else (keys, shift)
 
 
@@ -90,11 +89,11 @@ def joined(a: tuple[Array, int], b: tuple[Array, int]) -> tuple[Array, int, Arra
     all are few is at least that of either, and is found from the keys at the larger of the two.
     """
     shift = max(a[1], b[1])
-    keys, at_a, at_b = _grid_kernels.union(*(keys >> (shift - s) for keys, s in (a, b)))
-    more = int(_grid_kernels.coarser(keys, CELLS))
+    keys, at_a, at_b = _kernels.union(*(keys >> (shift - s) for keys, s in (a, b)))
+    more = int(_kernels.coarser(keys, CELLS))
     if not more:
         return keys, shift, at_a, at_b
-    keys, at, _ = _grid_kernels.union(keys >> more, keys[:0])
+    keys, at, _ = _kernels.union(keys >> more, keys[:0])
     return keys, shift + more, at[at_a], at[at_b]
 
 
@@ -112,18 +111,18 @@ class ColumnHistogram:
     @cached_property
     def low(self) -> Array:
         """The least number of each cell (m,)."""
-        return grid.number(self.keys << self.shift)
+        return number(self.keys << self.shift)
 
     @cached_property
     def high(self) -> Array:
         """The greatest number of each cell (m,)."""
         last = ((self.keys + 1) << self.shift) - 1
-        return grid.number(np.where(last == -1, -2, last))  # -0.0 is in the cell of 0.0
+        return number(np.where(last == -1, -2, last))  # -0.0 is in the cell of 0.0
 
     @cached_property
     def above(self) -> Array:
         """The least number beyond each cell (m,); infinite for the last there can be."""
-        return grid.number((self.keys + 1) << self.shift)
+        return number((self.keys + 1) << self.shift)
 
     @cached_property
     def value(self) -> Array:
@@ -188,7 +187,7 @@ class Histogram(Sums):
         if self.keys is other.keys and self.shift == other.shift:
             return self, other
         ours, theirs = (zip(h.keys, h.shift, strict=True) for h in (self, other))
-        each: list[Any] = [grid.joined(a, b) for a, b in zip(ours, theirs, strict=True)]
+        each: list[Any] = [joined(a, b) for a, b in zip(ours, theirs, strict=True)]
         keys, shift, at, other_at = ([one[i] for one in each] for i in range(4))
         return self._moved(keys, shift, at), other._moved(keys, shift, other_at)
 
@@ -230,23 +229,21 @@ def histogram(X: Array, W: OneHot | Array) -> Histogram:
     whole, codes = bool(some.all()), np.empty(X.shape, dtype=np.int32)
     columns = np.ascontiguousarray(X.T, dtype=np.float64)
 
-    def cells(j: int) -> tuple[Array, int]:
-        keys, shift, codes[:, j] = grid.cells(columns[j] if whole else np.where(some, columns[j], np.nan))
+    def grid(j: int) -> tuple[Array, int]:
+        keys, shift, codes[:, j] = cells(columns[j] if whole else np.where(some, columns[j], np.nan))
         return keys, shift
 
     over = spread if X.size >= SHARED else map
-    keys, shift = _unzipped(list(over(cells, range(len(columns)))))
+    keys, shift = _unzipped(list(over(grid, range(len(columns)))))
     return Histogram(keys, shift, sums_by_code(codes, _starts(keys), W))
 
 
 def from_cells(each: Sequence[tuple[Array, int, Array]], k: int) -> Histogram:
     """From a number (m,) of each of some cells, their shift, and their weights by class (k, m), column by column."""
-    keys, shift = _unzipped(
-        [grid.coarsened(grid.distinct(np.sort(grid.ordered(values) >> s)), s) for values, s, _ in each]
-    )
+    keys, shift = _unzipped([coarsened(distinct(np.sort(ordered(values) >> s)), s) for values, s, _ in each])
     tables = [np.zeros((k, 0))]
     for (values, _, table), own, by in zip(each, keys, shift, strict=True):
-        tables.append(moved(table, np.searchsorted(own, grid.ordered(values) >> by), len(own)))
+        tables.append(moved(table, np.searchsorted(own, ordered(values) >> by), len(own)))
     return Histogram(keys, shift, np.concatenate(tables, axis=1))
 
 

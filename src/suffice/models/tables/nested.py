@@ -15,9 +15,8 @@ from suffice._runtime.messages import check_value
 from suffice.models.base import Attempt
 from suffice.models.leave_one_out import Own
 from suffice.models.statistics import Statistics, rest
-from suffice.models.tables.binned import Binned, in_cells
+from suffice.models.tables.binned import RISING, BinFeatures, Binned, Binning, in_cells
 from suffice.models.tables.categorical import LOG_ZERO, Counts, Tables, by_feature, moved
-from suffice.models.tables.cells import RISING, BinFeatures, Binning
 from suffice.models.tables.histogram import ColumnHistogram
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 

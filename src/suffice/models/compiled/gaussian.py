@@ -1,4 +1,4 @@
-"""Compiled loops that sum rows and columns of numbers by class, in one thread."""
+"""Compiled loops over rows of numbers, in one thread: sums by class, and normal densities."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import numpy as np
 
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled, in_any_order
+from suffice.models.compiled.tables import left
 
 FEW = 64  # rows whose sums need no compensation
+
 SOME = 1024  # rows of which columns are summed at a time
+
 DENSE = 4  # classes, up to which a sum over all rows takes less time than finding those of each
 
 
@@ -192,3 +195,93 @@ def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, A
     for c in range(k):
         count[c] += mass[c]
     return count, first, second
+
+
+@compiled
+def _less(x: float, origin: float) -> float:
+    """x - origin, which is not to be joined with what is subtracted next: both may be large."""
+    return x - origin
+
+
+@in_any_order
+def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
+    """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over the entries that are there: (n, k)."""
+    n, d = X.shape
+    k = mean.shape[0]
+    out = np.empty((n, k))
+    base = np.zeros(k)
+    for c in range(k):
+        for j in range(d):
+            base[c] += constant[c, j]
+    for i in range(n):
+        for c in range(k):
+            total = 0.0
+            for j in range(d):
+                gap = _less(X[i, j], origin[c, j]) - mean[c, j]
+                total += precision[c, j] * gap * gap
+            if total == total:
+                out[i, c] = base[c] - 0.5 * total
+                continue
+            total = 0.0
+            for j in range(d):
+                x = _less(X[i, j], origin[c, j])
+                if x == x:
+                    gap = x - mean[c, j]
+                    total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
+            out[i, c] = total
+    return out
+
+
+@compiled
+def diagonal_log_density_without(
+    X: Array,
+    own: Array,
+    origin: Array,
+    variance: Array,
+    n: Array,
+    first: Array,
+    mean0: Array,
+    weights: tuple[float, float],
+    rows: Array,
+    about: Array,
+    total: Array,
+    singular: float,
+) -> Array:
+    """sum_j log N(x_j; mean_cj, var_cj) without the row's weight own[i, c], over the entries that are there: (n, k).
+
+    The variances (k or 1, d) are those of all rows; one of 0 is a column left out. Of one row of them all classes have
+    a share, and all lose what the row counts there. The other arguments are the fields of `Held`.
+    """
+    m1, m2 = weights
+    size, d = X.shape
+    k = own.shape[1]
+    tied = variance.shape[0] < k
+    out = np.zeros((size, k))
+    gap, known = np.empty(k), np.empty(k, np.bool_)
+    lost, gone = np.empty(k), np.empty(k)  # what leaves the sum of squares, and the weight behind it
+    for i in range(size):
+        for j in range(d):
+            x = X[i, j]
+            if np.isnan(x):
+                continue
+            for c in range(k):
+                w, z = own[i, c], x - origin[c, j]
+                weight = m1 + left(n[c, j], w)
+                mean = (first[c, j] + m1 * mean0[c, j] - w * z) / weight if weight > 0.0 else mean0[c, j]
+                others = left(rows[c, j], w)
+                u = z - about[c, j]
+                lost[c] = w * rows[c, j] / others * u * u if others != 0.0 else 0.0  # the only one, at its own mean
+                gone[c], gap[c], known[c] = w, z - mean, weight > 0.0 or m2 > 0.0
+            if tied:
+                lost[:], gone[:] = lost.sum(), gone.sum()
+            for c in range(k):
+                of = 0 if tied else c
+                whole, after = total[of, j] * variance[of, j], left(total[of, j], gone[c])
+                if not whole > 0.0:
+                    continue
+                if after > 0.0 and known[c]:
+                    var = max(whole - lost[c], singular * whole) / after
+                    out[i, c] -= 0.5 * (np.log(2 * np.pi * var) + gap[c] * gap[c] / var)
+                else:
+                    out[i, c] = -np.inf
+    return out
