@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -36,14 +35,11 @@ def test_adult_from_end_to_end(tmp_path):
     halves = {"a": table.slice(0, 20_000), "b": table.slice(20_000, 20_000), "new": table.slice(40_000)}
     for name, rows in {**halves, "gone": halves["b"].slice(0, 5_000)}.items():
         pcsv.write_csv(rows, tmp_path / f"{name}.csv")
-    begun, used = time.monotonic(), _processor_seconds()
     run("fit", "a.csv", "--target", "target", "--model", "nb", "-o", "a.suffice", cwd=tmp_path)
     run("fit", "b.csv", "--like", "a.suffice", "-o", "b.suffice", cwd=tmp_path)
     run("merge", "a.suffice", "b.suffice", "-o", "ab.suffice", cwd=tmp_path)
     run("forget", "ab.suffice", "gone.csv", cwd=tmp_path)
     run("predict", "ab.suffice", "new.csv", "--proba", "-o", "out.parquet", cwd=tmp_path)
-    print(f"{time.monotonic() - begun:.1f} s, {_processor_seconds() - used:.1f} processor seconds")
-    assert _processor_seconds() - used < 20  # which is the time that it takes where nothing else runs
     X, y = table.drop_columns(["target"]), np.asarray(table["target"].to_pylist())
     rows = np.r_[0:20_000, 25_000:40_000]
     model = suffice.NaiveBayes().fit(X.take(rows), y[rows])
@@ -51,11 +47,6 @@ def test_adult_from_end_to_end(tmp_path):
     got = pq.read_table(tmp_path / "out.parquet")
     np.testing.assert_allclose(got["p(>50K)"].to_numpy(), p[:, 1], rtol=1e-9)
     assert got["prediction"].to_pylist() == model.predict(X.slice(40_000)).tolist()
-
-
-def _processor_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def test_an_interrupt_leaves_nothing_behind(tmp_path):
