@@ -246,4 +246,4 @@ def test_the_verdict_says_what_the_test_shows():
     wrong["QDA"][:] = wrong["LDA"]
     wrong["QDA"][100:120] = True
     said = Comparison(lines, (), {}, wrong, 1000, (0,), 1).verdict()
-    assert said[0].endswith("These rows tell the two apart (p below 0.001).")
+    assert said[0].endswith("These rows tell the two apart (p < 0.001).")

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from suffice._core.formula import Choices, Reading
-from suffice._core.labels import check_family, listed, positions, show, show_all, unite
+from suffice._core.labels import check_family, positions, show, show_all, unite
 from suffice._core.vector import Array
 from suffice._runtime.hashing import digest, row_keys
 from suffice._runtime.lazy import cached_property
+from suffice._runtime.messages import join_words
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
 
@@ -39,7 +40,7 @@ class Features:
 
     def listed(self, which: Array) -> str:
         """How messages call several features (m,) of the given numbers: of many only the first."""
-        return listed(self.name(int(j)) for j in which)
+        return join_words(self.name(int(j)) for j in which)
 
     def index(self, column: Any, called: str) -> int:
         """The number of a column that a setting gives by its name or its number."""

@@ -15,9 +15,8 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from suffice._core.vector import Array
 from suffice._runtime.factorize import looked_up, sorted_codes, span, values_of
 from suffice._runtime.lazy import cached_property, compiled, in_any_order
-from suffice._runtime.messages import is_number
+from suffice._runtime.messages import is_number, join_words
 
-LISTED = 10  # of a long list in a message
 DAY = 86_400_000_000  # microseconds
 DATE_UNITS = ("D", "m", "s", "us")  # to which dates are written
 FEW = 4  # classes
@@ -98,20 +97,9 @@ def show(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def listed(words: Iterable[str]) -> str:
-    """Words with commas, of many only the first.
-
-    >>> listed(str(j) for j in range(300))
-    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 290 more'
-    """
-    words = list(words)
-    more = f" and {len(words) - LISTED} more" * (len(words) > LISTED)
-    return ", ".join(words[:LISTED]) + more
-
-
 def show_all(labels: Iterable[Any]) -> str:
     """How messages show several labels."""
-    return f"[{listed(map(show, labels))}]"
+    return f"[{join_words(map(show, labels))}]"
 
 
 def moment(label: Any) -> np.datetime64 | None:

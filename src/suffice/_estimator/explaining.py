@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice._core.labels import LISTED, listed, show
+from suffice._core.labels import show
 from suffice._core.vector import Array
+from suffice._runtime.messages import MAX_LISTED, join_words
 from suffice.learners import Fit
 from suffice.models import AnyStatistics, Terms
 
@@ -161,7 +162,7 @@ def learned_summary(estimator: Any, s: AnyStatistics, fit: Fit | None) -> dict[s
     rows = {
         "rows": f"{mass.sum():,.6g}",
         "classes": f"{len(classes)}: {_listed(classes, mass)}",
-        "columns": str(estimator.n_features_in_) + ("" if names is None else f": {listed(map(str, names))}"),
+        "columns": str(estimator.n_features_in_) + ("" if names is None else f": {join_words(map(str, names))}"),
     }
     if fit is None:
         return {**rows, "parameters": LATER}
@@ -176,8 +177,8 @@ def learned_summary(estimator: Any, s: AnyStatistics, fit: Fit | None) -> dict[s
 
 def _listed(classes: Array, mass: Array) -> str:
     """Classes with the weight of their rows, of many the heaviest."""
-    order = np.argsort(-mass, kind="stable") if len(classes) > LISTED else np.arange(len(classes))
-    return listed(f"{show(classes[c])} ({mass[c]:,.6g})" for c in order)
+    order = np.argsort(-mass, kind="stable") if len(classes) > MAX_LISTED else np.arange(len(classes))
+    return join_words(f"{show(classes[c])} ({mass[c]:,.6g})" for c in order)
 
 
 def _course(fit: Fit) -> str:
@@ -192,4 +193,4 @@ def _course(fit: Fit) -> str:
 
 def _weights(weights: Mapping[str, float]) -> str:
     order = sorted(weights, key=lambda name: -weights[name])
-    return listed(f"{name} {weights[name]:.2f}" for name in order)
+    return join_words(f"{name} {weights[name]:.2f}" for name in order)

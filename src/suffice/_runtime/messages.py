@@ -64,6 +64,27 @@ def check_value(value: Any, called: str, rule: SettingRule) -> None:
         raise ValueError(f"{called} must be {rule.words}, got {value!r}")
 
 
+MAX_LISTED = 10  # entries of a list in a message
+
+
+def join_words(words: Iterable[object], most: int = MAX_LISTED, last: str = ", ", show_end: bool = False) -> str:
+    """Write a list in words: at most `most` entries, with `last` before the last one.
+
+    Of a longer list, `show_end` shows the last entry too: among columns, it is often the classes.
+
+    >>> join_words("abc"), join_words("abc", last=" and "), join_words(range(300), 3)
+    ('a, b, c', 'a, b and c', '0, 1, 2 and 297 more')
+    >>> join_words(range(1, 9), 4, show_end=True)
+    '1, 2, 3, ..., 8 (8 in all)'
+    """
+    texts = [str(word) for word in words]
+    if len(texts) <= most:
+        return last.join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    if show_end:
+        return f"{', '.join(texts[: most - 1])}, ..., {texts[-1]} ({len(texts)} in all)"
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
 INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))  # lines that no user wrote
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output
 from suffice.compare.race.contest import Findings, Race
@@ -144,13 +145,12 @@ def _sampled(read: OwnTable, size: int | None, seed: int) -> OwnTable:
 def _describe(contest: Race) -> None:
     data, notes = contest.table.data, contest.table.notes
     labels, size = np.unique(data.y, return_counts=True)
-    listed = ", ".join(f"{label}: {n:,}" for label, n in zip(labels[:8], size, strict=False))
-    more = f" and {len(labels) - 8} more" * (len(labels) > 8)
+    sizes = join_words([f"{label}: {n:,}" for label, n in zip(labels, size, strict=True)], 8)
     missing = float(np.isnan(data.X).mean())
     holes = f", {missing:.1%} of the values missing" * bool(missing)
     kinds = f"{(~data.categorical).sum()} of numbers, {data.categorical.sum()} of categories"
     lines = [f"{data.name}: {len(data.y):,} rows, {counted(len(data.names), 'column')} ({kinds}{holes})"]
-    lines += [f"{len(labels)} classes: {listed}{more}", *notes]
+    lines += [f"{len(labels)} classes: {sizes}", *notes]
     folds = contest.most_folds()
     if folds < contest.folds:
         lines.append(f"{folds} folds instead of {contest.folds}: the smallest class has no more rows")

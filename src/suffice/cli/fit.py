@@ -12,7 +12,7 @@ import typer
 from sklearn.base import clone
 
 from suffice._core.vector import Array
-from suffice._runtime.messages import Notice, PoorFitWarning, emit
+from suffice._runtime.messages import Notice, PoorFitWarning, emit, join_words
 from suffice.cli import console as options
 from suffice.cli.choose import Choice, choose, clear, prepare
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
@@ -21,7 +21,7 @@ from suffice.cli.rows import rows_for
 from suffice.cli.store import About, Stored, keep, load
 from suffice.compare.race.schedule import about
 from suffice.data.files.labels import labels_of
-from suffice.data.files.sheet import Reading, Sheet, TableError, counted, listed
+from suffice.data.files.sheet import Reading, Sheet, TableError, counted
 from suffice.data.files.target import read_classes
 from suffice.data.files.values import PLURAL
 
@@ -123,7 +123,7 @@ def _described(stored: Stored, path: str, n: int) -> Stored:
     columns = getattr(stored.model, "columns_", {})
     silent = [f"{name!r} ({one.note})" for name, one in columns.items() if one.silent]
     if silent:
-        note([f"columns that say nothing: {listed(silent, 6)}"])
+        note([f"columns that say nothing: {join_words(silent, 6)}"])
     kinds = list(stored.about.columns.values())
     parts = ", ".join(f"{kinds.count(kind)} of {PLURAL[kind]}" for kind in dict.fromkeys(kinds))
     learned = f"{counted(n, 'row')}, {counted(len(kinds), 'column')} ({parts})"

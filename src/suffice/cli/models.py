@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import suffice
-from suffice.data.files.sheet import Sheet, TableError, listed, nearest
+from suffice._runtime.messages import join_words
+from suffice.data.files.sheet import Sheet, TableError, nearest
 from suffice.data.files.target import as_doubles, useful
 from suffice.data.files.values import NUMBER, kind_of
 from suffice.learners import RiskCalibration
@@ -64,7 +65,7 @@ def columns_for(kind: Kind, sheet: Sheet, target: str) -> Sheet:
     words = [name for name in table.column_names if name != target and kind_of(table[name]) != NUMBER]
     if words:
         are = "is" if len(words) == 1 else "are"
-        said = f"this model takes numbers only, so that {listed(map(repr, words), 6)} {are} left out"
+        said = f"this model takes numbers only, so that {join_words(map(repr, words), 6)} {are} left out"
         sheet = replace(sheet, table=table.drop_columns(words), notes=(*sheet.notes, said))
     return useful(sheet, target)
 

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from suffice._core.kinds import CATEGORICAL
 from suffice._core.vector import Array
+from suffice._runtime.messages import join_words
 from suffice.cli.store import Stored
 from suffice.data.files.labels import labels_like
-from suffice.data.files.sheet import Reading, Sheet, TableError, counted, listed, nearest
+from suffice.data.files.sheet import Reading, Sheet, TableError, counted, nearest
 from suffice.data.files.table import read
 from suffice.data.files.target import check_target, labelled
 from suffice.data.files.values import BOOLEAN, TEXT, TYPES, kind_of
@@ -58,7 +59,7 @@ def rows_for(
     more = [name for name in sheet.table.column_names if name not in known]
     notes = list(sheet.notes)
     if more:
-        notes.append(f"{path}: the model does not know {listed(map(repr, more))}, left out")
+        notes.append(f"{path}: the model does not know {join_words(map(repr, more))}, left out")
     notes += unseen(stored.model, X.drop_columns(sorted(silent.intersection(X.column_names))))
     y = labels_like(sheet.table[target], stored.model.classes_, path) if labels and target is not None else None
     return ModelRows(X, y, file, notes)
@@ -85,8 +86,8 @@ def _check_columns(sheet: Sheet, names: list[str]) -> None:
         spare = [name for name in known if name not in names]
         hint = nearest(lost[0], spare)
         raise TableError(
-            f"{sheet.path} has no column {listed(map(repr, lost))}, which the model has learned from.{hint} "
-            f"The file has: {listed(known)}"
+            f"{sheet.path} has no column {join_words(map(repr, lost))}, which the model has learned from.{hint} "
+            f"The file has: {join_words(known, 30, show_end=True)}"
         )
 
 
@@ -100,7 +101,7 @@ def unseen(model: Any, X: pa.Table) -> list[str]:
         new = pc.invert(pc.is_in(column, pa.array(known.tolist(), column.type)))
         new = column.filter(pc.and_(new, pc.is_valid(column)))
         if len(new):
-            values = listed(map(repr, new.unique().to_pylist()), 3)
+            values = join_words(map(repr, new.unique().to_pylist()), 3)
             notes.append(
                 f"{counted(len(new), 'value')} of {name!r} never learned ({values}): the column says nothing there"
             )

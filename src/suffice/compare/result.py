@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar
 
+from suffice._runtime.messages import join_words
+
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
@@ -100,7 +102,7 @@ class Pair(Test):
         if not self.tested:
             return f"{self.finding}: not tested, as a wider range of methods that holds both is not significant."
         verdict = "taken as real" if self.significant else "may be chance"
-        return f"{self.finding}: {verdict} at the level {self.alpha:g} (adjusted {_p(self.p_value)})."
+        return f"{self.finding}: {verdict} at the level {self.alpha:g} (adjusted {p_text(self.p_value)})."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +158,7 @@ class Family:
         """The averages, how many pairs differ, and which methods are not told apart."""
         averages = ", ".join(f"{name} {value:.4g}" for name, value in self.averages.items())
         differ = sum(pair.significant for pair in self.pairs)
-        alike = "; ".join(f"{', '.join(first)} and {last}" for *first, last in self.groups if first)
+        alike = "; ".join(join_words(group, len(group), " and ") for group in self.groups if len(group) > 1)
         return (
             f"{self.name}, {self.measure}: {averages}. At the level {self.alpha:g}, {differ} of {len(self.pairs)} "
             f"pairs differ; {f'not told apart: {alike}' if alike else 'every method is told apart from every other'}."
@@ -201,10 +203,15 @@ def versus(first: str, second: str, difference: float) -> str:
 
 def _often(p: float) -> str:
     if p < 0.001:
-        return f"fewer than 1 of 1000 repetitions ({_p(p)})"
+        return f"fewer than 1 of 1000 repetitions ({p_text(p)})"
     whole = 100 if p >= 0.01 else 1000
-    return f"about {whole * p:.0f} of {whole} repetitions ({_p(p)})"
+    return f"about {whole * p:.0f} of {whole} repetitions ({p_text(p)})"
 
 
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3g}"
+def p_text(p: float, equals: str = "p = ", below: str = "p < ") -> str:
+    """Write a p-value with three digits, or that it is below 0.001.
+
+    >>> p_text(0.02), p_text(1e-9), p_text(0.02, "", "<")
+    ('p = 0.02', 'p < 0.001', '0.02')
+    """
+    return f"{below}0.001" if p < 0.001 else f"{equals}{p:.3g}"

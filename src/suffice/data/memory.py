@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 from suffice._core.features import Encoded, Rows
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice._runtime.messages import COUNT, check_value, or_else
+from suffice._runtime.messages import COUNT, check_value, join_words, or_else
 from suffice._runtime.progress import reading
 from suffice._runtime.threads import few_threads, spread_in_order
 from suffice.data.base import Batch, Between, Both, Change, Changed, Data, R
@@ -230,7 +230,9 @@ def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, An
         raise ValueError("give the labels either as y or as target, the name of a column, not both")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        raise TypeError(f"{' and '.join(named)} name columns of a data frame, but X is a {type(X).__name__}")
+        raise TypeError(
+            f"{join_words(named, last=' and ')} name columns of a data frame, but X is a {type(X).__name__}"
+        )
     for what, name in named.items():
         if name not in frame.columns:
             raise ValueError(f"{what}={name!r} is not a column; the columns are {list(frame.columns)}")

@@ -14,6 +14,7 @@ from suffice._core.features import CategoricalFeatures, Encoded, Features
 from suffice._core.labels import kind, missing, moment, positions, show, show_all
 from suffice._core.vector import Array
 from suffice._runtime.factorize import distinct, smallest
+from suffice._runtime.messages import join_words
 from suffice.data.memory import table
 from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import Encoder, frame_of, names_of, refuse_sparse
@@ -240,7 +241,9 @@ def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
     present = {value: code for value, code in index.items() if not missing(value)}
     kinds = {kind(value) for value in present}
     if len(kinds) > 1:
-        raise ValueError(f"{called} mixes {' and '.join(sorted(kinds))}; convert it to one type, for example strings")
+        raise ValueError(
+            f"{called} mixes {join_words(sorted(kinds), last=' and ')}; convert it to one type, for example strings"
+        )
     if kinds == {"dates"}:
         return _encode(np.array([np.datetime64("NaT") if missing(v) else moment(v) for v in values]), called)
     if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):

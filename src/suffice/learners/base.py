@@ -15,7 +15,7 @@ from suffice._core.formula import Arithmetic, E
 from suffice._core.labels import OneHot, positions, show_all
 from suffice._core.probability import log_posterior
 from suffice._core.vector import Array, Vector, select
-from suffice._runtime.messages import Notice, PoorFitWarning, StaleWarning
+from suffice._runtime.messages import Notice, PoorFitWarning, StaleWarning, join_words
 from suffice._runtime.progress import progress
 from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
@@ -475,7 +475,7 @@ def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
     if missing:
         raise TypeError(
             f"{type(learner).__name__} cannot be used with {model.display_name}, which lacks "
-            f"{' and '.join(missing)}; {learner.instead}"
+            f"{join_words(missing, last=' and ')}; {learner.instead}"
         )
 
 

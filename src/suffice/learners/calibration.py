@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from suffice._core.labels import show_all
 from suffice._core.vector import Array, select
-from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, Notice, check, one_of, or_else
+from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, Notice, check, join_words, one_of, or_else
 from suffice._runtime.random import generator
 from suffice.data import Data
 from suffice.data.base import rows_in
@@ -149,7 +149,7 @@ class RiskCalibration(Iterative):
         if self.out_of_sample and others:
             raise ValueError(
                 f"{type(self).__name__}: out_of_sample=True begins at the data, learns from all rows and steps by all "
-                f"of them, so that it cannot go with {' and '.join(others)}: leave these out"
+                f"of them, so that it cannot go with {join_words(others, last=' and ')}: leave these out"
             )
 
     def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:

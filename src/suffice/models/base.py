@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from suffice._core.features import Domain, Encoded, Features
 from suffice._core.kinds import LeftOut
-from suffice._core.labels import OneHot, dates, dense, listed
+from suffice._core.labels import OneHot, dates, dense
 from suffice._core.vector import Array, Vector
-from suffice._runtime.messages import Notice
+from suffice._runtime.messages import Notice, join_words
 from suffice.encoders import Encoder, Numbers
 from suffice.models.linear.design import Design
 from suffice.models.statistics import B, Statistics, rest
@@ -69,7 +69,7 @@ class ColumnSummary(NamedTuple):
         if self.left_out is not None:
             return self.left_out.sentence
         named = self.alone[:MENTIONED]
-        own = listed(dates(named) if dated else [f"{value:g}" for value in named])
+        own = join_words(dates(named) if dated else [f"{value:g}" for value in named])
         more = f" and {len(self.alone) - MENTIONED} more" * (len(self.alone) > MENTIONED)
         alone = f", {own}{more} on {'their' if len(self.alone) > 1 else 'its'} own" * bool(self.alone)
         return "; ".join([f"{self.words}{alone}", *self.more])

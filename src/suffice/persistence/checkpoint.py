@@ -23,10 +23,9 @@ from typing import Any, BinaryIO, TypeVar
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from suffice._core.labels import listed
 from suffice._runtime.atomic_file import check_local, replacing
 from suffice._runtime.fingerprint import Content
-from suffice._runtime.messages import Notice, emit
+from suffice._runtime.messages import Notice, emit, join_words
 from suffice._runtime.random import seeded
 from suffice._runtime.version import __version__
 from suffice.data import Data
@@ -156,8 +155,8 @@ class Journal:
             return journal
         if ABOUT not in found:
             raise CheckpointError(
-                f"{str(folder)!r} has files that are no checkpoint ({listed(sorted(found - aside))}): give a new or "
-                "empty folder"
+                f"{str(folder)!r} has files that are no checkpoint ({join_words(sorted(found - aside))}): give a new "
+                "or empty folder"
             )
         journal = cls(folder, settings, _about(folder))
         journal._check(rows)
@@ -240,7 +239,7 @@ def _words(value: Any) -> str:
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """In words, what is not the same in both."""
     pairs = {name: _apart(there.get(name, ABSENT), here.get(name, ABSENT)) for name in {**there, **here}}
-    return listed(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
+    return join_words(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
 
 
 def _apart(there: Any, here: Any) -> tuple[Any, Any]:

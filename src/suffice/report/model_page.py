@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suffice._core.kinds import ColumnContent, ColumnScale
-from suffice._core.labels import date, listed, missing
+from suffice._core.labels import date, missing
 from suffice._core.probability import posterior
 from suffice._core.vector import Array
 from suffice._estimator.explaining import Contributions, beyond_mean
+from suffice._runtime.messages import join_words
 from suffice.encoders.table import Column
 from suffice.models import Nomogram
 from suffice.models.gaussian.base import Gaussian
@@ -572,7 +573,7 @@ def _importances(sizes: dict[Any, float], of: Subject) -> Html:
     given = of.contributions
     rows = "over values that stand for the rows learned" if given is None else f"over {len(given):,} rows given"
     note = f"The mean size of what each adds to a class, {rows}; {len(sizes)} in all."
-    note += f" Values that rule a class out altogether: {listed(certain)}." * bool(certain)
+    note += f" Values that rule a class out altogether: {join_words(certain)}." * bool(certain)
     chart = page.tag("div", page.bar_chart(bars, "Importances", unit=""), class_="one-colour") if bars else Html()
     return page.paragraph(note, quiet=True) + chart
 

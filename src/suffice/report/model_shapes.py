@@ -10,6 +10,7 @@ import numpy as np
 from suffice._core.formula import Choices, Intervals, Reading
 from suffice._core.vector import Array
 from suffice._estimator.explaining import beyond_mean
+from suffice._runtime.messages import join_words
 from suffice.additive.shapes import called as cell_names
 from suffice.models import Nomogram
 from suffice.models.overview import Overview
@@ -184,7 +185,6 @@ def _groups(reading: Choices) -> tuple[list[str], Array]:
     names, entries = [], np.empty(len(cells), dtype=object)
     for at, cell in enumerate(cells):
         members = reading.values[reading.cell == cell]
-        listed = ", ".join(named(value) for value in members[:2])
-        names.append(listed + f" and {len(members) - 2} more" * (len(members) > 2))
+        names.append(join_words(map(named, members), 2))
         entries[at] = members[0]
     return names, entries

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from suffice._core.vector import Array
+from suffice._runtime.messages import join_words
 from suffice.compare.race.agenda import LEAST, Agenda, Clock, Rounds, SampleRounds
 from suffice.compare.race.methods import METHODS
 from suffice.compare.race.own import OwnTable
@@ -247,8 +248,7 @@ class _Race:
         self.costs |= self.forecasts
         self._say_what_is_less(total, asked)
         for method in (name for name in known if name not in taken):
-            *before, last = (f"{size:,}" for size in sorted(trials[method]))
-            tried = f"{', '.join(before)} and {last}" if before else last
+            tried = join_words([f"{size:,}" for size in sorted(trials[method])], last=" and ")
             found.skipped[method] = (
                 f"a fold of {found.train(found.folds):,} rows would take about {about(self.costs[method])}, "
                 f"judged by {tried} rows"

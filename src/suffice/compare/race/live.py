@@ -16,6 +16,7 @@ from rich.table import Table as Grid
 from suffice.compare.race.contest import Findings, Watch
 from suffice.compare.race.methods import METHODS
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.compare.result import p_text
 from suffice.data.files.sheet import counted
 from suffice.report.page import seconds
 
@@ -135,7 +136,7 @@ def _grid(first: str, *heads: str) -> Grid:
 
 def _row(line: Line, comparison: Comparison, p: dict[str, float]) -> tuple[str, ...]:
     best = comparison.usable and line is comparison.best
-    against = "best" if best else "-" if line.method not in p else "<0.001" if p[line.method] < 0.001 else None
+    against = "best" if best else "-" if line.method not in p else p_text(p[line.method], "", "<")
     return (
         " ".join([line.method, *(SIGNS[mark] for mark in line.marks)]),
         *(["-" if line.is_chance else METHODS[line.method].given.word] * comparison.mixed),
@@ -144,7 +145,7 @@ def _row(line: Line, comparison: Comparison, p: dict[str, float]) -> tuple[str, 
         _number(line.log_loss, "{:.3f}"),
         _number(line.calibration_error, "{:.3f}"),
         seconds(line.fit),
-        against or f"{p[line.method]:.3f}",
+        against,
         f"{line.folds}",
     )
 

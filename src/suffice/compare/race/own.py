@@ -10,7 +10,8 @@ import pyarrow as pa
 from sklearn import datasets as bundled
 
 from suffice._runtime.atomic_file import check_local
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, listed
+from suffice._runtime.messages import join_words
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns
 from suffice.data.files.target import as_doubles, in_days, read_classes, useful
 from suffice.model_selection.measures import Dataset
 
@@ -35,7 +36,7 @@ def read_table(path: str, target: str | None, how: Reading | None = None, many: 
             raise TableError(f"the classes of {path} are in its column 'class': leave --target out")
         sheet, target = _embedded(path, how.drop)
     elif not Path(path).exists():
-        raise TableError(f"there is no file {path}; the data sets that need none are {listed(EMBEDDED)}")
+        raise TableError(f"there is no file {path}; the data sets that need none are {join_words(EMBEDDED)}")
     else:
         sheet, target = read_classes(path, target, how, many)
     sheet = useful(in_days(as_doubles(sheet, target), target), target)
@@ -59,7 +60,7 @@ def _of_some_size(data: Dataset, notes: list[str]) -> Dataset:
     labels, size = np.unique(data.y, return_counts=True)
     small = labels[size < 2]
     if len(small):
-        notes.append(f"the classes {listed(small.tolist())} have one row only, and are left out")
+        notes.append(f"the classes {join_words(small.tolist())} have one row only, and are left out")
         data = data.rows(~np.isin(data.y, small))
     if len(labels) - len(small) < 2:
         raise TableError("fewer than two classes have two rows or more: there is nothing to compare on")

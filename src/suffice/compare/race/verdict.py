@@ -10,9 +10,11 @@ import numpy as np
 from scipy.stats import binomtest
 
 from suffice._core.vector import Array
+from suffice._runtime.messages import join_words
 from suffice.compare import corrected_resampled_t, holm_adjusted, mcnemar
 from suffice.compare.race.contest import Findings
 from suffice.compare.race.methods import CHANCE, METHODS, Given, is_chance
+from suffice.compare.result import p_text
 from suffice.compare.two import FEW
 from suffice.data.files.sheet import counted
 from suffice.model_selection.measures import Result, calibration_error
@@ -174,7 +176,7 @@ class Comparison:
         if chance is not None:
             real = "something has been learned" if p[CHANCE] <= alpha else "being better than that may be luck"
             rule = f"Always taking the most frequent class is wrong on {percent(chance.error)}"
-            sentences.append(f"{rule}: {real} ({told(p[CHANCE])}).")
+            sentences.append(f"{rule}: {real} ({p_text(p[CHANCE])}).")
         sentences.append(
             "The best was chosen on the folds that it is judged by, which flatters it a little. Differences are "
             "counted in rows that one method gets right and the other wrong (McNemar; between methods with Holm's "
@@ -189,7 +191,7 @@ class Comparison:
         for line in (*self.lines, *self.others) if self.mixed else ():
             if not line.is_chance:
                 by_input.setdefault(METHODS[line.method].given, []).append(line.method)
-        each = [f"{one.sentence} ({_listed(methods)})" for one, methods in by_input.items()]
+        each = [f"{one.sentence} ({join_words(methods, 8)})" for one, methods in by_input.items()]
         return f"{said} Given were {'; '.join(each)}." if each else said
 
     def _leads(self, p: Mapping[str, float], alpha: float) -> str:
@@ -197,8 +199,7 @@ class Comparison:
         best, so_far = self.best, "Preliminary: " * self.preliminary
         first = [line.method for line in self.lines if line.error == best.error and not line.is_chance]
         if len(first) > 1:
-            names = f"{', '.join(first[:-1])} and {first[-1]}"
-            return f"{so_far}{names} share the lead with {percent(best.error)} of rows wrong."
+            return f"{so_far}{join_words(first, 8, ' and ')} share the lead with {percent(best.error)} of rows wrong."
         second = next(line for line in self.lines if line is not best)
         gap = 100 * (second.error - best.error)
         return (
@@ -212,7 +213,7 @@ class Comparison:
         if not alike:
             return []
         which = f"{len(alike)} of {len(others)} other methods"
-        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({_listed(alike)})"
+        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({join_words(alike, 8)})"
         return [
             f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: more "
             "rows could tell them apart."
@@ -320,10 +321,6 @@ def _flags(wrong: list[Array], rows: int) -> Array:
     return flags
 
 
-def _listed(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def percent(share: float) -> str:
     """A share in words: 12.3 %."""
     return f"{100 * share:.1f} %"
@@ -331,9 +328,4 @@ def percent(share: float) -> str:
 
 def _apart(p: float, alpha: float) -> str:
     """Whether two methods differ by more than chance, in a sentence."""
-    return f"These rows {'tell' if p <= alpha else 'do not tell'} the two apart ({told(p)})."
-
-
-def told(p: float) -> str:
-    """A p-value in words."""
-    return "p below 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"These rows {'tell' if p <= alpha else 'do not tell'} the two apart ({p_text(p)})."

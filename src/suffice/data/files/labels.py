@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice._core.vector import Array
-from suffice.data.files.sheet import TableError, listed
+from suffice._runtime.messages import join_words
+from suffice.data.files.sheet import TableError
 from suffice.data.files.values import NOTHING, TEXT, as_text, kind_of
 from suffice.data.files.ways import cast
 
@@ -55,7 +56,7 @@ def labels_like(column: pa.ChunkedArray, classes: Array, path: str) -> Array:
     strange = next((one for one in np.unique(labels) if not _is(str(one), kind)), labels[0])
     raise TableError(
         f"{path}: the label {str(strange)!r} is not {WORDS.get(kind, 'one')}, but the model has learned "
-        f"{listed(classes.tolist(), 5)}: write the labels the same way"
+        f"{join_words(classes.tolist(), 5)}: write the labels the same way"
     )
 
 

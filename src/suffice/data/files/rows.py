@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from suffice._core.labels import listed, show
+from suffice._core.labels import show
 from suffice._runtime.lazy import cached_property
+from suffice._runtime.messages import join_words
 from suffice._runtime.system import optional
 from suffice.data.files.dialect import Dialect, settle
 from suffice.data.files.encoding import TextFile, text_file
@@ -146,7 +147,7 @@ class Files:
                     known[path] = known[path].append(pa.field(name, one.type))
                 twice = sorted({name for name in known[path].names if known[path].names.count(name) > 1})
                 if twice:
-                    raise ValueError(f"several columns are called {listed(map(show, twice))}")
+                    raise ValueError(f"several columns are called {join_words(map(show, twice))}")
         return known
 
     def count(self) -> int:
@@ -228,12 +229,12 @@ class Files:
     def _check_columns(self, names: Sequence[str], needed: Sequence[str], alone: bool) -> None:
         lost = [name for name in needed if name not in names]
         if lost:
-            raise ValueError(f"there is no column {listed(map(show, lost))}, which other files have")
+            raise ValueError(f"there is no column {join_words(map(show, lost))}, which other files have")
         more = [name for name in names if name not in self.schemas[self.paths[0]].names] if alone else []
         if more:
             raise ValueError(
-                f"there is a column {listed(map(show, more))}, which {self.paths[0]} does not have: leave it out, or "
-                "give columns= with the names of those to read"
+                f"there is a column {join_words(map(show, more))}, which {self.paths[0]} does not have: leave it out, "
+                "or give columns= with the names of those to read"
             )
 
     def _common(self, name: str, known: Any, own: Any) -> Any:

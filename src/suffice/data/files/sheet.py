@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from suffice._runtime.messages import join_words
 from suffice.data.layout import DataError
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan")  # unless told otherwise
@@ -84,18 +85,6 @@ def nearest(name: str, names: Iterable[object]) -> str:
     return f" Did you mean {lower[near[0]]!r}?" if near else ""
 
 
-def listed(names: Iterable[object], most: int = 30) -> str:
-    """Names with commas; of many only the first, and the last, which often is that of the classes.
-
-    >>> listed(range(1, 9), 4)
-    '1, 2, 3, ..., 8 (8 in all)'
-    """
-    words = [str(name) for name in names]
-    if len(words) <= most:
-        return ", ".join(words)
-    return f"{', '.join(words[: most - 1])}, ..., {words[-1]} ({len(words)} in all)"
-
-
 def counted(n: int | str, what: str) -> str:
     """A number of things.
 
@@ -110,4 +99,5 @@ def check_columns(known: list[str], names: Iterable[str]) -> None:
     """TableError unless a table has columns of these names."""
     for name in names:
         if name not in known:
-            raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {listed(known)}")
+            names = join_words(known, 30, show_end=True)
+            raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {names}")

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
+from suffice._runtime.messages import join_words
 from suffice.data.files.dialect import blocks, settle
 from suffice.data.files.encoding import file_bytes, text_file
 from suffice.data.files.index import index_columns
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, listed
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns
 from suffice.data.files.values import TEXT, Where, as_learned, found, plain
 
 TYPED = {  # how files begin that say what their columns hold
@@ -75,7 +76,7 @@ def _text(
     notes = dialect.notes
     trimmed = [repr(name) for name in names if name in dialect.spaces - unused]
     if trimmed:
-        notes = (*notes, f"spaces around the values of {listed(trimmed, 4)} are left out")
+        notes = (*notes, f"spaces around the values of {join_words(trimmed, 4)} are left out")
     return Sheet(path, table, notes, raw, dialect.written)
 
 
@@ -89,7 +90,9 @@ def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[
     names = table.column_names
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise TableError(f"{path}: more than one column is called {listed(twice)}: give every column a name of its own")
+        raise TableError(
+            f"{path}: more than one column is called {join_words(twice)}: give every column a name of its own"
+        )
     if not table.num_rows:
         raise TableError(f"{path} has columns and no rows")
     kept = table.select([name for name in names if name in keep])
@@ -101,7 +104,7 @@ def _without_index(sheet: Sheet, asked: Collection[str | None]) -> Sheet:
     index = [name for name in index_columns(sheet.table.schema) if name not in asked]
     if not index:
         return sheet
-    said = f"{listed(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
+    said = f"{join_words(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
     return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, said))
 
 
@@ -124,5 +127,5 @@ def _cleaned(
         written |= {} if way is None else {name: way}
         trimmed += [repr(name)] * spaces
     if trimmed:
-        notes.append(f"spaces around the values of {listed(trimmed, 4)} are left out")
+        notes.append(f"spaces around the values of {join_words(trimmed, 4)} are left out")
     return replace(sheet, table=pa.table(columns), notes=tuple(notes), written=written)

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from suffice._runtime.messages import join_words
 from suffice.data.files.labels import EXACT, plain_type, whole_numbers
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, counted, listed
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, counted
 from suffice.data.files.table import read
 from suffice.data.files.values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
 
@@ -22,7 +23,9 @@ def check_target(sheet: Sheet, target: str | None) -> str:
     """The name of the column of labels, which is there."""
     names = sheet.table.column_names
     if target is None:
-        raise TableError(f"which column holds the classes? Say --target with one of: {listed(names)}")
+        raise TableError(
+            f"which column holds the classes? Say --target with one of: {join_words(names, 30, show_end=True)}"
+        )
     try:
         check_columns(sheet.table.column_names, [target])
     except TableError as error:
@@ -103,7 +106,7 @@ def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
             whole = table[name].cast(TYPES[str(kind_of(table[name]))], safe=False).cast(pa.int64())
             days = pc.divide(whole.cast(pa.float64(), safe=False), float(DAY))
             table = table.set_column(table.column_names.index(name), name, days)
-        said += [f"{listed(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
+        said += [f"{join_words(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
     return replace(sheet, table=table, notes=(*sheet.notes, *said))
 
 

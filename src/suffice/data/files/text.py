@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from suffice._runtime.messages import join_words
 from suffice.data.files.encoding import TextFile
 from suffice.data.files.formulas import unquoted
-from suffice.data.files.sheet import Reading, TableError, listed
+from suffice.data.files.sheet import Reading, TableError
 
 SEPARATORS = (",", ";", "\t", "|")
 SHOWN = 40  # characters of a line in a message
@@ -48,8 +49,10 @@ def header_of(file: TextFile, how: Reading) -> Header:
     twice = sorted({name for name in names if names.count(name) > 1}, key=names.index)
     if twice:
         at = [str(j + 1) for j, name in enumerate(names) if name == twice[0]]
-        called = "has no name" if twice == [""] else f"is called {listed(twice)}"
-        said = f"{path}, line 1: more than one column {called} (columns {listed(at)}): give every column a name of its"
+        called = "has no name" if twice == [""] else f"is called {join_words(twice)}"
+        said = (
+            f"{path}, line 1: more than one column {called} (columns {join_words(at)}): give every column a name of its"
+        )
         raise TableError(f"{said} own" + ". Is the first line a row instead of a header?" * _is_row(names))
     return Header(separator, names, row.last, next(rows, None) is not None)
 

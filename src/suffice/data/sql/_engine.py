@@ -12,8 +12,9 @@ from sqlglot import exp as sq
 from suffice._core.features import Features
 from suffice._core.formula import Arithmetic
 from suffice._core.kinds import ColumnContent
-from suffice._core.labels import listed, show_all
+from suffice._core.labels import show_all
 from suffice._core.vector import Array
+from suffice._runtime.messages import join_words
 from suffice.data.base import Data, R
 from suffice.data.layout import Layout, check_apart, names_of
 from suffice.data.queries import queried
@@ -214,4 +215,6 @@ class Query:
         return SQL(rows, verbose=source.verbose)
 
     def __repr__(self) -> str:
-        return f"<a query for {listed(map(repr, self._answers))}: .sql is its text, .fetch() asks it, .create(table)>"
+        return (
+            f"<a query for {join_words(map(repr, self._answers))}: .sql is its text, .fetch() asks it, .create(table)>"
+        )

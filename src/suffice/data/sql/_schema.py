@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp as sq
 
 from suffice._core.kinds import ColumnContent
+from suffice._runtime.messages import join_words
 from suffice.data.layout import DataError
 from suffice.data.sql._dialects import call
 from suffice.data.sql._writing import column
@@ -90,7 +91,7 @@ class SQLiteKinds(Mapping[str, ColumnContent | None]):
         rows = self.run(sq.Select(expressions=[kind]).from_(self.table.copy()).where(there).distinct())
         kinds = {row[0] for row in rows}
         if kinds > {"text"} or "blob" in kinds:
-            held = " and ".join(sorted(kinds))
+            held = join_words(sorted(kinds), last=" and ")
             raise DataError(f"{self.called}: column {name!r} holds {held} values: convert it to one type")
         if "BOOL" in declared:
             return ColumnContent.BOOLEANS
