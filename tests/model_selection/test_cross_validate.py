@@ -36,7 +36,7 @@ from suffice.data import Memory
 from suffice.encoders import TreePartitions
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection import cross_validate
-from suffice.model_selection.folds import others, quick, rounds
+from suffice.model_selection.validation import others, quick, rounds
 from suffice.models import Categorical
 from suffice.priors import Dirichlet
 from tests.zoo import every

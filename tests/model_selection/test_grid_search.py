@@ -33,7 +33,7 @@ from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import ClosedForm, Observed, RiskCalibration
 from suffice.model_selection import GridSearch
-from suffice.model_selection.folds import ReadRows, Summed
+from suffice.model_selection.validation import ReadRows, Summed
 from suffice.models import DiagonalGaussian, TiedDiagonalGaussian
 from suffice.models.compose.blocks import Product
 from tests.model_selection.test_cross_validate import mixed

@@ -12,10 +12,9 @@ they are a sentence. Not significant is not equal: a test can miss a difference 
 the rows.
 """
 
-from suffice.compare.figure import critical_difference_figure
 from suffice.compare.means import f_test, f_test_repeated, holm, holm_adjusted, newman_keuls, tukey_hsd
 from suffice.compare.ranks import average_ranks, friedman, nemenyi, wilcoxon
-from suffice.compare.result import Family, Pair, Test
+from suffice.compare.result import Family, Pair, Test, critical_difference_figure
 from suffice.compare.two import corrected_resampled_t, mcnemar, one_sample_t, paired_t, two_sample_t, z_test
 
 __all__ = [

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_method_params, _check_sample_weight
 from suffice._core.labels import check_labels
 from suffice._estimator.classifier import Classifier
 from suffice.data import is_source
-from suffice.model_selection.folds import Folds, ScoringTask, Summed, Tested, as_numbers, quick
+from suffice.model_selection.validation import Folds, ScoringTask, Summed, Tested, as_numbers, quick
 
 
 class GridSearch(GridSearchCV):

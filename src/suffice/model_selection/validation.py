@@ -1,17 +1,32 @@
-"""Cross-validation from sums."""
+"""Cross-validation from sums: the parameters for a fold come from the sums of all other folds."""
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn import model_selection
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import check_scoring
-from sklearn.utils import indexable
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.model_selection._validation import _score
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _check_method_params, _check_sample_weight
 
-from suffice.data import is_source
-from suffice.model_selection.folds import Folds, ScoringTask, Tested, as_numbers, quick
+from suffice._core.labels import OneHot, positions
+from suffice._core.vector import Array
+from suffice._estimator.classifier import Classifier
+from suffice._runtime.factorize import smallest
+from suffice.data import Memory, is_source
+from suffice.data.memory import by_rows
+from suffice.encoders import Encoded, Encoder
+from suffice.learners import Observed
+from suffice.models import AnyModel, AnyStatistics
 
 
 def cross_validate(
@@ -107,3 +122,310 @@ def _flat(one: dict[str, Any]) -> dict[str, Any]:
         named = found if isinstance(found, dict) else {"score": found}
         one |= {f"{side}_{name}": score for name, score in named.items()}
     return one
+
+
+def quick(scorer: Any, estimator: Any, scoring: Any) -> Any:
+    """A scorer of scikit-learn's, or one that gives the same numbers in less time."""
+    own = scoring is None and type(estimator).score is ClassifierMixin.score
+    if own or (isinstance(scoring, str) and scoring == "accuracy"):
+        return accuracy
+    return NegativeLogLoss(scorer) if isinstance(scoring, str) and scoring == "neg_log_loss" else scorer
+
+
+def accuracy(fit: Any, X: Any, y: Array, sample_weight: Any = None) -> float:
+    """The share of rows whose label (n,) is predicted."""
+    return float(np.average(fit.predict(X) == y, weights=sample_weight))
+
+
+@dataclass(frozen=True)
+class NegativeLogLoss:
+    """The mean of log p(y_i | x_i), with probabilities between eps and 1 - eps, as scikit-learn has it.
+
+    What that refuses, rows that lack a class or have one that was not learned, is left to `scorer`, its own.
+    """
+
+    scorer: Any
+
+    def __call__(self, fit: Any, X: Any, y: Array, sample_weight: Any = None) -> float:
+        p = fit.predict_proba(X)  # (n, k)
+        at, k = positions(y, fit.classes_), p.shape[1]
+        if (at < 0).any() or not np.bincount(at, minlength=k).all() or not np.isfinite(p.sum()):
+            given = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return float(self.scorer(fit, X, y, **given))
+        eps = np.finfo(p.dtype).eps
+        own = p[np.arange(len(at)), at] if k > 2 else np.where(at == 1, p[:, 1], 1 - p[:, 1])  # as it has two classes
+        own = np.clip(own, eps, 1 - eps)
+        return float(np.average(np.log(own), weights=sample_weight))
+
+
+SOME = 1024  # rows that tell about which origins all folds are summed
+Split: TypeAlias = tuple[Array, Array]  # the training rows and the test rows
+
+
+class Summed(NamedTuple):
+    """What an estimator sums; estimators of which this is equal have the same sums of the same rows."""
+
+    estimator: type
+    encoder: Encoder
+    kind: object
+
+    @classmethod
+    def of(cls, estimator: Any) -> Summed | None:
+        """None where what it learns is no function of sums; what is of unknown kind is equal to nothing else."""
+        if not adds_up(estimator):
+            return None
+        model = estimator._model()
+        return cls(type(estimator), model.encoder, object() if model.statistics_key is None else model.statistics_key)
+
+
+def adds_up(estimator: Any) -> bool:
+    """Whether what an estimator learns from encoded rows is a function of their sums."""
+    return isinstance(estimator, Classifier) and estimator._is_of_sums()
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRows:
+    """Rows that an estimator has read: encoded once, to be summed by fold."""
+
+    X: Any  # as they were given
+    labels: Array  # (n,)
+    reader: Classifier
+    model: AnyModel
+    rows: Memory  # without those of weight zero
+    at: Array  # (n,) where each row stands among these; -1 for one of weight zero
+    some: AnyStatistics  # of some of the rows: about their origins all parts are summed
+
+    @classmethod
+    def of(cls, estimator: Classifier, X: Any, y: Any, weight: Array) -> ReadRows:
+        """Read rows as `fit` does."""
+        reader = clone(estimator)
+        rows = reader._read(X, y, weight, reset=True)
+        if not isinstance(rows, Memory):
+            raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
+        at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
+        model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // SOME))
+        few = model.statistics(rows.X[some], rows._labels()[some])
+        return cls(by_rows(X), np.ravel(y), reader, model.with_origin_of(few), rows, at, few)
+
+    def sum(self, parts: Sequence[Array]) -> list[AnyStatistics]:
+        """S(X, Y) of disjoint parts of the rows: in one read, in which every part has classes of its own."""
+        if len(parts) == 1 or self.some.sums.shared:
+            return [self._sum_alone(self._counting(which)) for which in parts]
+        Y, k = self.rows._labels(), len(self.some.mass)
+        codes = np.full(len(Y), -1, smallest(k * len(parts)))
+        for i, which in enumerate(parts):
+            at = self._counting(which)
+            codes[at] = np.add(i * k, Y.stored[at], dtype=codes.dtype)
+        own = np.arange(k * len(parts)).reshape(-1, k)
+        tiled = self.some.select_classes(own.ravel() % k, replace(self.some.domain, classes=own.ravel()))
+        whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.given)).sum(Observed(self.model.with_origin_of(tiled)))
+        domain = replace(whole.domain, classes=Y.classes)
+        return [whole.select_classes(classes, domain) for classes in own]
+
+    def _sum_alone(self, at: Array) -> AnyStatistics:
+        return Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model))
+
+    def _counting(self, which: Array) -> Array:
+        at = self.at[which]
+        return at if at.min(initial=0) >= 0 else at[at >= 0]
+
+    def prepares(self, which: Array) -> bool:
+        """Whether some rows alone prepare the encoder that all rows together have prepared."""
+        encoder = self.reader._model().encoder
+        if type(encoder).prepare is Encoder.prepare:
+            return True
+        rows = Memory(_safe_indexing(self.X, which[self.at[which] >= 0]), self.rows._labels()[self._counting(which)])
+        return bool(encoder.prepare(rows) == self.model.encoder)
+
+    def encoded(self, which: Array, X: Any) -> Encoded:
+        """Some rows X, encoded."""
+        at = self.at[which]
+        return self.model.encoder(X) if (at < 0).any() else self.rows.X[at]
+
+
+@dataclass(frozen=True, eq=False)
+class RememberingEncoder(Encoder):
+    """An encoder that has encoded some rows before, and knows them when it is given them again."""
+
+    inner: Encoder
+    X: Any
+    encoded: Encoded
+
+    def __call__(self, X: Any) -> Encoded:
+        return self.encoded if X is self.X else self.inner(X)
+
+    def encode(self, X: Any) -> Encoded:
+        return self.inner.encode(X)
+
+
+@contextmanager
+def keeping(fit: Classifier, X: Any, encoded: Encoded) -> Iterator[None]:
+    """As long as it lasts, an estimator takes rows X for encoded as they are."""
+    encoder = fit._encoder
+    fit._encoder = RememberingEncoder(encoder, X, encoded)
+    try:
+        yield
+    finally:
+        fit._encoder = encoder
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The sums of the training rows of every split, from rows that were read once."""
+
+    read: ReadRows
+    sums: list[AnyStatistics]
+    times: list[float]  # what each took
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, weight: Array | None, splits: Sequence[Split]) -> Folds | None:
+        """None where learning is no function of sums, so that an estimator is to be fitted for every split.
+
+        An encoder that learns must learn the same from every part that is summed as from all rows.
+        """
+        if not adds_up(estimator):
+            return None
+        begun = perf_counter()
+        read = ReadRows.of(estimator, X, y, np.ones(len(y)) if weight is None else weight)
+        parts = list(summed(splits, len(read.at)))
+        if not all(read.prepares(rows) for part in parts for rows in part):
+            return None
+        shared = (perf_counter() - begun) / len(splits)
+        try:
+            sums, times = trained(read, parts)
+        except ValueError:  # sums to which nothing can be added
+            return None
+        return cls(read, sums, [shared + one for one in times])
+
+    def fit(self, estimator: Any, split: int) -> Any:
+        """What `fit` makes of the training rows of a split; for an estimator that sums what the first does."""
+        return clone(estimator)._fit_sums(self.sums[split], self.read.reader)
+
+
+def summed(splits: Sequence[Split], n: int) -> Iterator[list[Array]]:
+    """Rows to be summed together: the test rows of a round of splits, or the training rows of one split alone."""
+    for start, end in rounds(splits, n):
+        some = splits[start:end]
+        yield [test for _, test in some] if len(some) > 1 else [some[0][0]]
+
+
+def trained(read: ReadRows, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyStatistics], list[float]]:
+    """The sums of the training rows of every split, and how long each took.
+
+    Where splits follow each other whose test rows are all rows, and whose training rows are all others, each fold is
+    summed once: s of a split is the sum over the other folds (added up, not subtracted from the total, which loses no
+    digits). Other training rows are summed as they are.
+    """
+    sums: list[AnyStatistics] = []
+    times: list[float] = []
+    for part in parts:
+        begun = perf_counter()
+        each = read.sum(part)
+        sums += [s.recentred().seen() for s in (others(each) if len(part) > 1 else each)]
+        times += [(perf_counter() - begun) / len(part)] * len(part)
+    return sums, times
+
+
+def rounds(splits: Sequence[Split], n: int) -> list[tuple[int, int]]:
+    """Where rounds of splits begin and end, by number: a round's test rows are all rows, each once; else one by one.
+
+    >>> halves = [(np.array([1]), np.array([0])), (np.array([0]), np.array([1]))]
+    >>> rounds([*halves, halves[0], *halves], 2)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    found, start = [], 0
+    while start < len(splits):
+        end = _round(splits, start, n)
+        found.append((start, end))
+        start = end
+    return found
+
+
+def _round(splits: Sequence[Split], start: int, n: int) -> int:
+    """Where the round that begins at a split ends; after this split if there is none."""
+    seen = np.zeros(n, dtype=bool)
+    for end, (train, test) in enumerate(splits[start:], start + 1):
+        own = np.zeros(n, dtype=bool)
+        own[test] = True
+        others = np.zeros(n, dtype=bool)
+        others[train] = True
+        exact = own.sum() == len(test) and len(train) + len(test) == n and (own ^ others).all()
+        if not exact or (seen & own).any():
+            break
+        seen |= own
+        if seen.all():
+            return end
+    return start + 1
+
+
+def others(parts: Sequence[AnyStatistics]) -> list[AnyStatistics]:
+    """For each of several sums, the sum of all others: from the left and from the right, in 3 n additions."""
+    left = list(accumulate(parts[:-1], operator.add))
+    right = list(accumulate(parts[:0:-1], operator.add))[::-1]
+    between = [a + b for a, b in zip(left[:-1], right[1:], strict=True)]
+    return [right[0], *between, left[-1]]
+
+
+def as_numbers(splits: Iterable[Any]) -> list[Split]:
+    """Splits with rows by their numbers, not by masks.
+
+    >>> as_numbers([([True, False], [1])])
+    [(array([0]), array([1]))]
+    """
+    return [(_numbers(train), _numbers(test)) for train, test in splits]
+
+
+def _numbers(rows: Any) -> Array:
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringTask:
+    """What is to be measured: splits of rows X with labels y (n,), and a score."""
+
+    X: Any
+    y: Array
+    splits: Sequence[Split]
+    scorer: Any
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the scorer; what there is for each row is split, too
+    error_score: Any = "raise"
+
+    def score(self, fit: Any, rows: Array, X: Any = None) -> Any:
+        """The scores of a fitted estimator on some rows, which may be given."""
+        X = _safe_indexing(self.X, rows) if X is None else X
+        settings = _check_method_params(self.X, params=self.settings, indices=rows)
+        return _score(fit, X, self.y[rows], self.scorer, settings, self.error_score)
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The test rows of a split, encoded once for all estimators that have the sums of its training rows in common."""
+
+    task: ScoringTask
+    folds: Folds
+    split: int
+    X: Any
+    encoded: Any
+
+    @classmethod
+    def of(cls, task: ScoringTask, folds: Folds, split: int) -> Tested:
+        """The test rows of a split by its number."""
+        _, rows = task.splits[split]
+        X = _safe_indexing(task.X, rows)
+        return cls(task, folds, split, X, folds.read.encoded(rows, X))
+
+    def measure(self, estimator: Any, train: bool = False) -> dict[str, Any]:
+        """What scikit-learn measures of an estimator: scores and times; also on the training rows if asked for."""
+        rows, begun = self.task.splits[self.split], perf_counter()
+        fit = self.folds.fit(estimator, self.split)
+        fitted = perf_counter()
+        with keeping(fit, self.X, self.encoded):
+            scores = self.task.score(fit, rows[1], self.X)
+        found = {
+            "fit_time": self.folds.times[self.split] + fitted - begun,
+            "score_time": perf_counter() - fitted,
+            "estimator": fit,
+            "test_scores": scores,
+        }
+        return {**found, "train_scores": self.task.score(fit, rows[0])} if train else found
