@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from matplotlib.figure import Figure
 
 from suffice import GaussianNB, ModelFileError, load
 from suffice._runtime.atomic_file import mark, replacing
 from suffice.compare import critical_difference_figure, nemenyi
 from suffice.data import Parquet
 from suffice.data.files import write as table_file
-from suffice.plotting._canvas import finished
 from suffice.report import explain
 
 MODEL = GaussianNB().fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
@@ -94,7 +92,6 @@ EVERYWHERE = {
     **WRITERS,
     "answers": lambda path: GaussianNB().fit("rows.csv", y="y").predict("rows.csv").write(path),
     "checkpoint": lambda path: GaussianNB().fit(Parquet("rows.csv", "y"), checkpoint=path),
-    "figure.png": lambda path: finished(Figure(), path),
     "ranks.png": lambda path: critical_difference_figure(
         nemenyi([[0.1, 0.2], [0.3, 0.2]], higher_is_better=True), path
     ),

@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 import suffice
 from papers import Array
 from papers.derived import Cells, Computed, Derived, outcome
+from papers.figures import rows_with_moments
 from papers.store import Task
 from papers.table import Column, Rows, rows_of
 from papers.tables import dtc, dtc_networks
 from suffice.compare import average_ranks
 from suffice.model_selection.measures import Result
-from suffice.plotting import rows_with_moments
 
 RULES: Mapping[str, Any] = {name: kind(ridge=0.0) for name, kind in dtc.DISCRIMINANTS.items()}
 PRIORS = np.linspace(0.05, 0.95, 19)  # of the first class

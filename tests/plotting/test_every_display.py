@@ -1,4 +1,4 @@
-"""All displays: every picture fits its figure, wide and on a phone, and bad input is told why."""
+"""All displays: every picture fits its figure, wide and on a phone, and bad input is refused with a reason."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_displays_draw_into_axes_and_are_shown_by_notebooks(which):
     shown = ALL[which](ax=axes)
     assert shown.ax_ is axes
     assert shown.figure_ is axes.figure
-    assert shown._repr_png_() is None  # the figure is somebody else's
+    assert shown._repr_png_() is None  # the figure belongs to the caller
     assert ALL[which]()._repr_png_().startswith(b"\x89PNG")
     assert shown.plot(Figure().add_subplot(), **({"terms": ["worst area"]} if which == "shapes" else {})) is shown
 
 
 @pytest.mark.parametrize("which", ALL)
-def test_dollars_in_names_are_no_mathematics(which, tmp_path):
+def test_dollars_in_names_are_not_mathematics(which, tmp_path):
     frame = WINE.data.rename(columns=lambda name: f"${name}_$")
     y = np.array(["$^a", "b$"])[(WINE.target > 0).astype(int)]
     tables, model = NaiveBayes().fit(frame, y), QuadraticDiscriminantAnalysis(learner=RiskCalibration()).fit(frame, y)
@@ -98,7 +98,7 @@ def test_dollars_in_names_are_no_mathematics(which, tmp_path):
         draw[which]().figure_.savefig(tmp_path / "dollars.png")
 
 
-def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     def absent(module):
         raise ModuleNotFoundError(module)
 
@@ -197,7 +197,7 @@ def test_the_example_draws_every_display(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
     runpy.run_path(str(script))
     said = capsys.readouterr().out
-    for display in suffice.plotting.displays.__all__:
+    for display in suffice.plotting.__all__:
         assert display in said
     assert all(path.read_text(encoding="utf-8").rstrip().endswith("</svg>") for path in tmp_path.glob("*.svg"))
     assert len(list(tmp_path.glob("*.svg"))) == 10

@@ -1,4 +1,4 @@
-"""The figure of shapes: what it draws is what was learned."""
+"""The display of shapes draws the values of `shapes_`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
-from suffice import AdditiveTables, NaiveBayes
-from suffice.plotting import plot_shapes
+from suffice import AdditiveTables
+from suffice.plotting import ShapesDisplay
 
 
 @pytest.fixture(scope="module")
@@ -20,12 +20,17 @@ def model():
     return AdditiveTables(pairs=[("x", "w")]).fit(X, y)
 
 
+def plot_shapes(model, terms=12, width=9.0):
+    return ShapesDisplay.from_estimator(model, terms=terms, width=width).figure_
+
+
 def panel(figure, name):
     return next(axes for axes in figure.axes if axes.get_title().startswith(name))
 
 
 def test_steps_bars_and_maps_are_the_values(model, tmp_path):
-    figure = plot_shapes(model, list(model.shapes_), path=tmp_path / "shapes.png")
+    figure = plot_shapes(model, list(model.shapes_))
+    figure.savefig(tmp_path / "shapes.png", dpi=150)
     assert (tmp_path / "shapes.png").stat().st_size > 10_000
     drawn = panel(figure, "x (").patches[0].get_data()
     shape = model.shapes_["x"]
@@ -111,8 +116,8 @@ def test_one_term_by_its_key(model):
 def test_what_cannot_be_drawn(model):
     with pytest.raises(ValueError, match="width must be a positive number, got 0"):
         plot_shapes(model, width=0)
-    with pytest.raises(ValueError, match="plot_shapes takes a fitted AdditiveTables, got a NaiveBayes"):
-        plot_shapes(NaiveBayes())
+    with pytest.raises(ValueError, match="takes a fitted estimator, got the class AdditiveTables"):
+        plot_shapes(AdditiveTables)
     with pytest.raises(ValueError, match=r"terms has \['size'\], but the shapes are those of"):
         plot_shapes(model, ["size"])
     with pytest.raises(ValueError, match="terms must be"):

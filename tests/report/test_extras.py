@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from suffice.compare import critical_difference_figure, nemenyi
-from suffice.plotting import plot_learning_rate
+from suffice.plotting import CalibrationDisplay
 
 OPTIONAL = ("typer", "matplotlib", "pyarrow", "polars", "pandas")
 
@@ -41,7 +41,8 @@ def test_figures_say_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"] or ["matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     ranks = nemenyi([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.8, 0.9, 0.6]], higher_is_better=True)
-    for draw in (lambda: critical_difference_figure(ranks), plot_learning_rate):
+    draws = (lambda: critical_difference_figure(ranks), lambda: CalibrationDisplay.from_predictions([0, 1], [0.2, 0.7]))
+    for draw in draws:
         with pytest.raises(
             ImportError, match=r'this needs matplotlib: pip install ".\[plot\]" in the folder of suffice'
         ):

@@ -106,7 +106,7 @@ class AdditiveTables(ExpertClassifier):
         What became of every column, and why; it prints as a table.
     shapes_ : Shapes
         What every column and pair adds to the log-odds, cell by cell, those that count most first;
-        `suffice.plotting.plot_shapes` draws them.
+        `suffice.plotting.ShapesDisplay` draws them.
     weights_ : dict of expert: float
     stale_ : bool
         Whether rows have come or gone since the weights were learned; `recalibrate` learns them again.

@@ -1,123 +1,173 @@
-"""Figures of additive tables: what each column and pair adds to the log-odds."""
+"""Shapes: the contribution of a column over its values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from suffice._core.labels import date, show, show_all
 from suffice._core.vector import Array
+from suffice._estimator.explaining import IMPOSSIBLE
 from suffice._runtime.messages import COUNT, POSITIVE, check_value
 from suffice._runtime.system import optional
-from suffice.additive import AdditiveTables, Shape, Shapes
-from suffice.plotting._canvas import CLASSES, FAINT, INK, LINES, canvas, finished, literal, style
+from suffice.additive import Shape, Shapes
+from suffice.additive.shapes import ShapePlace, odds
+from suffice.additive.shapes import called as cell_names
+from suffice.plotting._base import COLOURS, FAINT, INK, Display, figure_of, fitted, last_step, literal, new_figure
+from suffice.plotting._rows import DisplayRows, as_numbers, by_frequency, is_missing, show_value, typical_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TALL = 2.6  # inches of a panel
-LONG = 14  # characters of a label that is written whole
-LETTERS = 9  # an inch of a title
-MANY = 12  # labels of an axis
-FEW = 8  # classes, up to which all are drawn
-SILENT = 1e-6  # what a term adds on average that is as good as nothing
-NARROW = 1e-9  # of an axis: a cell of a single value
+# Colour and dashes of the line of each class.
+LINES = (
+    (INK, "-"),
+    ("#009e73", "--"),
+    ("#cc79a7", "-."),
+    ("#e69f00", (0, (1, 1))),
+    ("#56b4e9", (0, (5, 1))),
+    ("#8c6d1f", (0, (3, 1, 1, 1, 1, 1))),
+)
+PANEL_HEIGHT = 2.6  # inches
+LETTERS_PER_INCH = 9  # of a title
+MAX_LABEL = 14  # letters of a category
+MAX_BARS = 12  # categories in a panel, the most frequent ones
+MAX_CLASSES = 8  # with more classes, only some are drawn
+NEGLIGIBLE = 1e-6  # importance of a term that is not drawn unless asked for
+POINT_WIDTH = 1e-9  # a narrower cell, as a share of the axis, is drawn as a point
+VALUES = 64  # of a column of numbers to ask a model about, at ranks and again evenly spaced
+BACKGROUNDS = 4  # rows around which a column is varied
+TOLERANCE = 1e-6  # relative difference of a term between backgrounds
+FLOOR = -30.0  # least log-odds drawn
 
 
-def plot_shapes(
-    model: AdditiveTables,
-    terms: int | Sequence[Any] = 12,
-    *,
-    width: float = 9.0,
-    path: str | Path | None = None,
-) -> Figure:
-    """What columns and pairs of columns add to the log-odds of the second class, each in a panel of its own.
+@dataclass(eq=False)
+class ShapesDisplay(Display):
+    """The contributions of columns to the log-odds over their values, each in a panel of its own.
 
-    A column of numbers is a line of steps over its cells, with the rows in grey below; categories are bars, and pairs
-    are maps. Every panel has its own scale, and says in its title how much is added or taken on average. With more
-    than two classes each has a line, of its score; a map is then of the class for which it varies most. Of more than 8
-    classes, the 6 are drawn to whose scores the chosen terms add most.
+    A column of numbers is a line of steps, with the density of the rows in grey below; categories are bars, and pairs
+    are maps. The title of a panel gives the mean size of its contribution. With more than two classes, each has a line
+    for its score, and a map shows the class for which it varies most; with more than 8, the 6 classes are drawn to
+    which the terms contribute most.
+
+    `AdditiveTables` know their shapes, including maps of pairs. Any other classifier whose terms have one column each
+    (naive Bayes, linear scores) is asked for its terms at the values of given rows, centred over these rows. Terms that
+    depend on several columns, through covariances or trees, are refused.
 
     Parameters
     ----------
-    model : fitted AdditiveTables
-    terms : int, key or list of keys, default=12
-        How many of `model.shapes_`, from those that count most (and not at all those that add nothing), or which, by
-        their keys.
-    width : float, default=9.0
-        Inches; below 5 the panels stand one below the other, as a phone shows them.
-    path : str or Path, default=None
-        Where to write the figure.
+    shapes : Shapes
+        By column, the most important first.
+    name : str
+        The name of the estimator.
 
-    Returns
-    -------
-    matplotlib Figure
+    Attributes
+    ----------
+    axes_ : list of matplotlib axes
+        Of the panels; `ax_` is the first.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from suffice import NaiveBayes
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> figure = plot_shapes(AdditiveTables(pairs=1).fit(X, y == 1), 3)
-    >>> len(figure.axes) >= 3
-    True
+    >>> len(ShapesDisplay.from_estimator(NaiveBayes().fit(X, y), X, terms=2).axes_)
+    2
     """
-    if not isinstance(model, AdditiveTables):
-        raise ValueError(f"plot_shapes takes a fitted AdditiveTables, got a {type(model).__name__}")
-    return finished(draw_shapes(model.shapes_, terms, width), path)
 
+    shapes: Shapes
+    name: str
 
-def draw_shapes(shapes: Shapes, terms: int | Sequence[Any], width: float, ax: Axes | None = None) -> Figure:
-    """A figure with a panel for each shape, or the one shape that is asked for in axes that are given."""
-    check_value(width, "width", POSITIVE)
-    chosen = [shapes[key] for key in _keys(shapes, terms)]
-    if not chosen:
-        raise ValueError("there are no shapes to draw: every column is left out")
-    if ax is not None and len(chosen) > 1:
-        raise ValueError(f"ax has room for one shape, and terms asks for {len(chosen)}: give one key, or no ax")
-    across = min(len(chosen), 1 if width < 5 else 3 if width >= 8 else 2)
-    down = -(-len(chosen) // across)
-    figure: Figure
-    if ax is not None:
-        figure = canvas(ax)[0]
-    else:
-        figure = optional("matplotlib.figure", "plot").Figure(figsize=(width, TALL * down), layout="constrained")
-    drawn = _classes(chosen, len(shapes.classes))
-    for at, shape in enumerate(chosen):
-        axes = figure.add_subplot(down, across, at + 1) if ax is None else ax
-        if len(shape.columns) > 1:
-            _map(figure, axes, shape)
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,  # noqa: ARG003 - scikit-learn's displays have it
+        *,
+        terms: int | Sequence[Any] = 6,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the shapes of a fitted classifier, or of a pipeline that ends with one.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+        X : rows, default=None
+            The rows that give the values; `AdditiveTables` need none.
+        y : ignored
+        terms : int, column or list of columns, default=6
+            How many, the most important first (without those that add nothing), or which; a pair of `AdditiveTables`
+            by both names.
+        ax : matplotlib axes, default=None
+            Where to draw one shape.
+        **kwargs : as in `plot`
+        """
+        model, rows = last_step(fitted(estimator, cls.__name__), X)
+        known = getattr(model, "shapes_", None)
+        shapes = known if isinstance(known, Shapes) else _from_contributions(model, rows, terms, cls.__name__)
+        return cls(shapes, type(model).__name__).plot(ax, terms=terms, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, terms: int | Sequence[Any] = 6, width: float = 9.0) -> Self:
+        """Draw; below a `width` of 5 inches the panels stand one below the other."""
+        check_value(width, "width", POSITIVE)
+        chosen = [self.shapes[key] for key in _keys(self.shapes, terms)]
+        if not chosen:
+            raise ValueError("there are no shapes to draw: every column is left out")
+        if ax is not None and len(chosen) > 1:
+            raise ValueError(f"ax has room for one shape, and terms asks for {len(chosen)}: give one key, or no ax")
+        across = min(len(chosen), 1 if width < 5 else 3 if width >= 8 else 2)
+        down = -(-len(chosen) // across)
+        self._own = ax is None
+        self.figure_ = new_figure(width, PANEL_HEIGHT * down) if ax is None else figure_of(ax)
+        self.axes_ = [self.figure_.add_subplot(down, across, i + 1) for i in range(len(chosen))] if ax is None else [ax]
+        self.ax_ = self.axes_[0]
+        classes = _classes(chosen, len(self.shapes.classes))
+        for axes, shape in zip(self.axes_, chosen, strict=True):
+            if len(shape.columns) > 1:
+                _map(self.figure_, axes, shape)
+            else:
+                (_bars if shape.edges[0] is None else _steps)(axes, shape, classes)
+            title = f"{' x '.join(map(str, shape.columns))} (±{shape.importance:.2f})"
+            axes.set_title(_fill(title, LETTERS_PER_INCH * width / across), fontsize="medium")
+            axes.tick_params(labelsize="small")
+        self._caption(classes, width)
+        return self
+
+    def _caption(self, drawn: list[int], width: float) -> None:
+        """Say to which classes the shapes contribute, and add a legend if there are several lines."""
+        classes = self.shapes.classes
+        words = (
+            f"added to the log-odds of {show(classes[1])}" if len(classes) == 2 else "added to the score of each class"
+        )
+        if len(drawn) < len(classes):
+            words = f"added to the scores of {len(drawn)} of {len(classes)} classes"
+        if self._own:
+            self.figure_.suptitle(_fill(words, LETTERS_PER_INCH * width), fontsize="medium", color=INK)
         else:
-            (_bars if shape.edges[0] is None else _numbers)(axes, shape, drawn)
-        title = f"{' x '.join(map(str, shape.columns))} (±{shape.importance:.2f})"
-        axes.set_title(literal(fill(title, max(8, int(LETTERS * width / across)))), fontsize="medium")
-        axes.tick_params(labelsize="small")
-    two = len(shapes.classes) == 2
-    said = f"added to the log-odds of {show(shapes.classes[1])}" if two else "added to the score of each class"
-    if len(drawn) < len(shapes.classes):
-        said = f"added to the scores of {len(drawn)} of {len(shapes.classes)} classes"
-    if ax is None:
-        figure.suptitle(literal(fill(said, max(8, int(LETTERS * width)))), fontsize="medium", color=INK)
-    else:
-        ax.set_ylabel(literal(fill(said, 40)), fontsize="small")
-    if not two:
+            self.ax_.set_ylabel(_fill(words, 40), fontsize="small")
+        if len(classes) == 2:
+            return
         line = optional("matplotlib.lines", "plot").Line2D
-        labels = [literal(_short(show(shapes.classes[c]), 30)) for c in drawn]
-        handles = [line([], [], **style(c)) for c in range(len(labels))]
-        below = {"loc": "outside lower center", "ncols": min(len(labels), max(1, int(width // 2)))}
-        place: dict[str, Any] = {"loc": "upper right"} if ax else below
-        (figure if ax is None else ax).legend(handles, labels, fontsize="small", **place)
-    return figure
+        names = [literal(_short(show(classes[c]), 30)) for c in drawn]
+        handles = [line([], [], **_line_style(i)) for i in range(len(names))]
+        if self._own:
+            columns = min(len(names), max(1, int(width // 2)))
+            self.figure_.legend(handles, names, fontsize="small", loc="outside lower center", ncols=columns)
+        else:
+            self.ax_.legend(handles, names, fontsize="small", loc="upper right")
 
 
 def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
     if isinstance(terms, int | np.integer):
         check_value(terms, "terms", COUNT)
-        telling = [key for key, shape in shapes.items() if shape.importance > SILENT]
+        telling = [key for key, shape in shapes.items() if shape.importance > NEGLIGIBLE]
         return (telling or list(shapes))[:terms]
     if isinstance(terms, str | tuple) and (isinstance(terms, str) or terms in shapes):
         return _keys(shapes, [terms])
@@ -128,53 +178,59 @@ def _keys(shapes: Shapes, terms: int | Sequence[Any]) -> list[Any]:
 
 
 def _classes(chosen: list[Shape], k: int) -> list[int]:
-    """The classes to draw: all of a few, else those to whose scores the shapes add most, on average over the rows."""
-    if k <= FEW:
+    """Return the classes to draw: all of a few, else those to which the shapes contribute most, averaged over rows."""
+    if k <= MAX_CLASSES:
         return list(range(k))
     each = [np.tensordot(s.rows, abs(s.values), axes=s.rows.ndim) / max(float(s.rows.sum()), 1e-300) for s in chosen]
     return sorted(np.argsort(-np.sum(each, axis=0), kind="stable")[: len(LINES)].tolist())
 
 
+def _line_style(i: int) -> dict[str, Any]:
+    color, dashes = LINES[i % len(LINES)]
+    return {"color": color, "linestyle": dashes}
+
+
 def _lines(shape: Shape, classes: list[int]) -> list[tuple[Array, dict[str, Any]]]:
-    """The values of each line, and how it is drawn: one for two classes, one for each of more."""
+    """Return the values and the style of each line: one line for two classes, otherwise one for each class."""
     if shape.values.ndim == shape.rows.ndim:
-        return [(shape.values, {"color": CLASSES[0], "linestyle": "-"})]
-    return [(shape.values[..., c], style(i)) for i, c in enumerate(classes)]
+        return [(shape.values, {"color": COLOURS[0], "linestyle": "-"})]
+    return [(shape.values[..., c], _line_style(i)) for i, c in enumerate(classes)]
 
 
-def _numbers(axes: Axes, shape: Shape, classes: list[int]) -> None:
-    """Steps over the cells, between the first and the last bound and a tenth beyond; where rows are, in grey."""
+def _steps(axes: Axes, shape: Shape, classes: list[int]) -> None:
+    """Draw steps over the cells, from a tenth below the first bound to a tenth above the last; row density in grey."""
     bounds = np.asarray(shape.edges[0])[1:]
     beyond = 0.1 * np.ptp(bounds) if len(bounds) > 1 else 0.5
     edges = np.concatenate([[bounds[0] - beyond], bounds, [bounds[-1] + beyond]])
     widths = np.diff(edges)
-    spikes = np.flatnonzero(widths <= NARROW * np.ptp(edges))
-    for values, how in _lines(shape, classes):
-        axes.stairs(values, edges, baseline=None, linewidth=1.6, color=how["color"], linestyle=how["linestyle"])
-        axes.plot(edges[spikes], values[spikes], "o", color=how["color"], markersize=4)  # they have no width
+    points = np.flatnonzero(widths <= POINT_WIDTH * np.ptp(edges))
+    for values, look in _lines(shape, classes):
+        axes.stairs(values, edges, baseline=None, linewidth=1.6, **look)
+        axes.plot(edges[points], values[points], "o", color=look["color"], markersize=4)
     axes.axhline(0.0, color=INK, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.locator_params(axis="x", nbins=4)
     if shape.dates[0]:
         axes.xaxis.set_major_formatter(lambda x, _: date(x))
         axes.tick_params(axis="x", rotation=20)
-    wide = np.delete(np.arange(len(widths)), spikes)
+    wide = np.delete(np.arange(len(widths)), points)
     density = np.zeros(len(widths))
     density[wide] = shape.rows[wide] / widths[wide]
     usual = max(float(np.median(density[wide])), 1e-300)
-    behind = axes.twinx()  # a spike is cut off, lest nothing else is seen
+    # A spike of the density is cut off, as nothing else would be seen beside it.
+    behind = axes.twinx()
     behind.stairs(np.minimum(density / usual, 3.0), edges, fill=True, color=FAINT, alpha=0.25, linewidth=0)
     behind.set_ylim(0, 12.0)
     behind.axis("off")
 
 
 def _bars(axes: Axes, shape: Shape, classes: list[int]) -> None:
-    """A bar for each category, the most frequent on top."""
-    order = np.argsort(-shape.rows, kind="stable")[:MANY]
+    """Draw a bar for each category, the most frequent on top."""
+    order = np.argsort(-shape.rows, kind="stable")[:MAX_BARS]
     lines, at = _lines(shape, classes), np.arange(len(order))
-    each = 0.8 / len(lines)
-    for c, (values, how) in enumerate(lines):
-        axes.barh(at - 0.4 + each * (c + 0.5), values[order], each, color=how["color"], alpha=0.85)
+    height = 0.8 / len(lines)
+    for c, (values, look) in enumerate(lines):
+        axes.barh(at - 0.4 + height * (c + 0.5), values[order], height, color=look["color"], alpha=0.85)
     axes.axvline(0.0, color=INK, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_yticks(at, [literal(_short(shape.cells[0][v])) for v in order])
@@ -183,31 +239,118 @@ def _bars(axes: Axes, shape: Shape, classes: list[int]) -> None:
 
 
 def _map(figure: Figure, axes: Axes, shape: Shape) -> None:
-    """A map of the cells of two columns; of more than two classes, that of the widest spread."""
+    """Draw the cells of two columns as a map; of more than two classes, the one for which it varies most."""
     values = shape.values
     if values.ndim > 2:
         values = values[..., int(np.argmax(np.ptp(values, axis=(0, 1))))]
     reach = max(0.1, float(abs(values).max()))
-    drawn = axes.imshow(values.T, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto", origin="lower")
+    image = axes.imshow(values.T, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto", origin="lower")
     sides = [_ticks(*side) for side in zip(shape.cells, shape.edges, shape.dates, strict=True)]
     axes.set_xticks(*sides[0], rotation=40, ha="right")
     axes.set_yticks(*sides[1])
     axes.set_xlabel(literal(_short(str(shape.columns[0]), 24)), fontsize="small")
     axes.set_ylabel(literal(_short(str(shape.columns[1]), 24)), fontsize="small")
-    figure.colorbar(drawn, ax=axes, shrink=0.9).ax.tick_params(labelsize="small")
+    figure.colorbar(image, ax=axes, shrink=0.9).ax.tick_params(labelsize="small")
 
 
 def _ticks(cells: list[str], edges: Array | None, dates: bool) -> tuple[Array, list[str]]:
-    """Where an axis of cells is marked and how: bounds between the cells of numbers, categories in the middle."""
+    """Return positions and labels of ticks: bounds between cells of numbers, categories at the middle of theirs."""
     if edges is None:
         return np.arange(len(cells)), [literal(_short(cell)) for cell in cells]
-    return np.arange(len(edges) - 1) + 0.5, [date(edge) if dates else f"{_plain(edge):.3g}" for edge in edges[1:]]
+    # The number next to 0, where a cell of zeros ends, is written as 0.
+    plain = (edge if abs(edge) > np.finfo(float).tiny else 0.0 for edge in edges[1:])
+    return np.arange(len(edges) - 1) + 0.5, [date(edge) if dates else f"{edge:.3g}" for edge in plain]
 
 
-def _plain(edge: float) -> float:
-    """A bound without what is next to nothing: the number after 0, where a cell of zeros ends."""
-    return edge if abs(edge) > np.finfo(float).tiny else 0.0
-
-
-def _short(text: str, most: int = LONG) -> str:
+def _short(text: str, most: int = MAX_LABEL) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _fill(text: str, letters: float) -> str:
+    return literal(fill(text, max(8, int(letters))))
+
+
+def _from_contributions(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
+    """Return the shapes of the wanted columns by asking a model for its terms around some rows."""
+    if not hasattr(model, "contributions"):
+        raise ValueError(
+            f"{who}: {type(model).__name__} does not say what each column adds: take AdditiveTables, naive Bayes or "
+            "a linear classifier"
+        )
+    if X is None:
+        raise ValueError(f"{who}: give X, rows whose values are looked at; only AdditiveTables know their shapes")
+    rows = DisplayRows.of(X)
+    whole = model.contributions(rows.native)
+    if isinstance(terms, int | np.integer):
+        check_value(terms, f"{who}: terms", COUNT)
+        wanted = [name for name in whole.importances if not is_missing(rows.column(rows.index(name, who))).all()]
+        wanted = wanted[:terms]
+    else:
+        wanted = [terms] if isinstance(terms, str) else list(terms)
+        strange = [key for key in wanted if key not in whole.names]
+        if strange:
+            raise ValueError(f"{who}: terms has {show_all(strange)}, but the columns are {show_all(whole.names)}")
+    found = {name: _shape(model, rows, rows.index(name, who), name, who) for name in wanted}
+    order = sorted(found, key=lambda name: -found[name].importance)
+    return Shapes(0.0, {name: found[name] for name in order}, model.classes_)
+
+
+def _shape(model: Any, rows: DisplayRows, j: int, name: Any, who: str) -> Shape:
+    values = rows.column(j)
+    if is_missing(values).all():
+        raise ValueError(f"{who}: column {show(name)} has no entry in these rows, and so no shape")
+    at = as_numbers(values)
+    if at is not None and np.isnan(at).all():
+        at = None
+    picks, cells = _categories(values) if at is None else _numbers(at)
+    value = odds(_terms(model, rows, j, name, picks, who), 1)
+    count = np.bincount(cells[cells >= 0], minlength=len(picks)).astype(float)
+    mean = count @ value / max(float(count.sum()), 1.0)
+    dates = values.dtype.kind == "M"
+    edges, words = None, [show_value(values[i]) for i in picks]
+    if at is not None and len(picks) > 1:  # a single value is a bar
+        spots = at[picks]
+        edges = np.concatenate([[-np.inf], (spots[1:] + spots[:-1]) / 2])
+        words = cell_names(edges, {}, {}, dates)
+    place = ShapePlace("", j, slice(0, len(picks)))
+    return Shape((name,), (words,), (edges,), value - mean, -mean, count, 1.0, place, (dates, False))
+
+
+def _numbers(at: Array) -> tuple[Array, Array]:
+    """Return rows with values at ranks and at even distances, in order, and the nearest of these to each row (n,)."""
+    some = np.flatnonzero(~np.isnan(at))
+    order = some[np.argsort(at[some], kind="stable")]
+    values = at[order]
+    ranks = np.linspace(0, len(order) - 1, VALUES).round().astype(int)
+    even = np.searchsorted(values, np.linspace(values[0], values[-1], VALUES)).clip(max=len(order) - 1)
+    chosen = np.unique(np.concatenate([ranks, even]))
+    _, first = np.unique(values[chosen], return_index=True)
+    picks = order[chosen[first]]
+    spots = at[picks]
+    cells = np.full(len(at), -1)
+    cells[some] = np.searchsorted((spots[1:] + spots[:-1]) / 2, at[some], side="right")
+    return picks, cells
+
+
+def _categories(values: Array) -> tuple[Array, Array]:
+    """Return a row for each category, and the category of each row (n,)."""
+    listed, codes = by_frequency(values)
+    return np.array([int(np.argmax(codes == v)) for v in range(len(listed))]), codes
+
+
+def _terms(model: Any, rows: DisplayRows, j: int, name: Any, picks: Array, who: str) -> Array:
+    """Return the term of a column by value and class (g, k); ValueError if it depends on other columns."""
+    n, d = len(rows), len(rows.names)
+    middle = np.array([typical_row(rows.column(i)) for i in range(d)])
+    around = np.column_stack([middle, *(np.full(d, i) for i in np.linspace(0, n - 1, BACKGROUNDS - 1).astype(int))])
+    at = np.repeat(around, len(picks), axis=1)  # (d, backgrounds * g)
+    at[j] = np.tile(picks, around.shape[1])
+    found = model.contributions(rows.compose(at, {}))
+    terms = found.terms[:, :, found.names.index(name)].reshape(around.shape[1], len(picks), -1)
+    terms = np.where(terms > IMPOSSIBLE, terms, FLOOR)
+    if (abs(terms - terms[0]) > TOLERANCE * (1.0 + abs(terms[0]))).any():
+        raise ValueError(
+            f"{who}: what {type(model).__name__} adds for column {show(name)} depends on other columns too, so that "
+            "there is no shape of it alone: see BoundaryDisplay for two columns, ContributionsDisplay for a row"
+        )
+    return np.asarray(terms[0])

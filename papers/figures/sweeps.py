@@ -1,17 +1,17 @@
-"""Figures of what changes: with the classes' probabilities, and visit by visit in FSCL."""
+"""Figures of accuracy and error by the class probabilities, and of the learning rate of FSCL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from suffice._runtime.messages import SettingRule, check_value, is_whole
-from suffice.features.centers import DECAYS, learning_rate
-from suffice.plotting._canvas import CLASSES, FAINT, INK, canvas, dress, finished, literal, style
-from suffice.plotting._populations import (
+from papers.figures.canvas import CLASSES, FAINT, INK, canvas, dress, finished, literal, style
+from papers.figures.populations import (
     OPTIMAL,
     PRIORS,
     QUADRATIC,
@@ -20,13 +20,11 @@ from suffice.plotting._populations import (
     PriorSweep,
     checked_classes,
     checked_priors,
-    weighed,
+    weighted_error,
 )
-from suffice.plotting._views import Models, named, views
+from papers.figures.views import Models, by_name, views
+from suffice.features.centers import DECAYS, learning_rate
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot_accuracy_by_prior(
@@ -37,7 +35,7 @@ def plot_accuracy_by_prior(
     Parameters
     ----------
     sweep : PriorSweep
-        What `accuracy_by_prior` returned, or `PriorSweep.average` of several of them.
+        The result of `accuracy_by_prior`, or `PriorSweep.average` of several.
     title : str, default=None
         Above the axes.
     ax, path
@@ -50,7 +48,7 @@ def plot_accuracy_by_prior(
     Examples
     --------
     >>> from suffice import FisherDiscriminant
-    >>> from suffice.plotting import Gaussians, accuracy_by_prior
+    >>> from papers.figures import Gaussians, accuracy_by_prior
     >>> sweep = accuracy_by_prior(FisherDiscriminant(), Gaussians([[0.0], [2.0]], [[[1.0]], [[1.0]]]))
     >>> [line.get_label() for line in plot_accuracy_by_prior(sweep).axes[0].lines]
     ['Fisher', 'Optimal Bayes']
@@ -90,13 +88,13 @@ def plot_minimax(
     Parameters
     ----------
     models : fitted tangent discriminant, list or dict of them
-        What to hold fixed, as they were learned; of two classes.
+        The rules to keep fixed as they were learned; of two classes.
     classes : Gaussians or Samples, default=None
-        What errors are measured on; None is normal classes of the first discriminant's moments.
+        Where errors are measured; None is normal classes with the moments of the first discriminant.
     at : sequence of float, default=()
         Probabilities at which the Bayes rule is fixed as well.
     priors : array of shape (m,)
-        Where the curve is computed; by default from 0.02 to 0.98.
+        Points of the curve; by default from 0.02 to 0.98.
     ax, path
         As in `plot_classes`.
 
@@ -116,16 +114,16 @@ def plot_minimax(
     ----------
     Martinez-Garcia: thesis on disjoint tangent configurations, Figure B.1.
     """
-    found, priors = named(models), np.sort(checked_priors(priors))
+    found, priors = by_name(models), np.sort(checked_priors(priors))
     fixed = checked_priors(at) if len(at) else np.empty(0)
     several = [name for name, model in found.items() if len(model.classes_) != 2]
     if several:
         raise ValueError(f"plot_minimax changes the probabilities of two classes, and {several[0]} learned more")
     on = Gaussians.of(views(models)[0]) if classes is None else checked_classes(classes)
     figure, axes = canvas(ax)
-    best = weighed(priors, on.bayes_errors(priors))
+    best = weighted_error(priors, on.bayes_errors(priors))
     x, y = np.concatenate([[0.0], priors, [1.0]]), np.concatenate([[0.0], best, [0.0]])
-    axes.plot(x, 100.0 * y, color=FAINT, linewidth=4.0, alpha=0.6, label=on.called)
+    axes.plot(x, 100.0 * y, color=FAINT, linewidth=4.0, alpha=0.6, label=on.bayes_name)
     top = int(np.argmax(best))
     axes.plot(
         [0.0, priors[top], 1.0],
@@ -144,15 +142,15 @@ def plot_minimax(
         errors = on.bayes_errors(np.array([share]))
         line = axes.plot(
             ends,
-            100.0 * weighed(ends, errors),
+            100.0 * weighted_error(ends, errors),
             color=CLASSES[i % 2],
             linestyle="--",
             linewidth=1.4,
             label=f"fixed at $P_1$ = {share:g}",
         )[0]
-        axes.plot(share, 100.0 * weighed(np.array([share]), errors), marker="s", color=line.get_color(), zorder=5)
+        axes.plot(share, 100.0 * weighted_error(np.array([share]), errors), marker="s", color=line.get_color(), zorder=5)
     for i, (name, model) in enumerate(found.items()):
-        axes.plot(ends, 100.0 * weighed(ends, on.errors(model)), **style(i), linewidth=1.7, label=literal(name))
+        axes.plot(ends, 100.0 * weighted_error(ends, on.errors(model)), **style(i), linewidth=1.7, label=literal(name))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(bottom=0.0)
     dress(axes, "Errors of fixed rules as the classes' probabilities change", "$P_1$ of the first class", "error (%)")
@@ -162,7 +160,7 @@ def plot_minimax(
 def plot_learning_rate(
     n_visits: int = 1000, initial: float = 0.3, *, ax: Axes | None = None, path: str | Path | None = None
 ) -> Figure:
-    """How far the winning centre of FSCL goes towards its row, visit by visit, for either decay.
+    """The step of the winning centre of FSCL towards its row, visit by visit, for each decay.
 
     Parameters
     ----------
@@ -187,7 +185,8 @@ def plot_learning_rate(
     Martinez-Garcia: thesis on disjoint tangent configurations, Figure C.2; see
     `suffice.features.centers.learning_rate`.
     """
-    check_value(n_visits, "n_visits", SettingRule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2"))
+    if not isinstance(n_visits, int | np.integer) or n_visits < 2:
+        raise ValueError(f"n_visits must be a whole number of at least 2, got {n_visits!r}")
     if not 0 < initial <= 1:
         raise ValueError(f"initial must be above 0 and at most 1, got {initial!r}")
     figure, axes = canvas(ax)

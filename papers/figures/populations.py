@@ -1,4 +1,4 @@
-"""Two classes of rows to measure discriminants on, and how well these do as the classes' probabilities change."""
+"""Two classes to measure discriminants on, and the accuracy of these as the class probabilities change."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import logit, ndtr
 from sklearn.base import clone
 
-from suffice._core.vector import Array
-from suffice._runtime.lazy import cached_property
-from suffice._runtime.messages import PoorFitWarning
-from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
-from suffice.plotting._views import Models, View, deviations, named
-from suffice.tangent import NoTangentPlaneWarning, TangentDiscriminant
+from papers import Array
+from papers.figures.views import Models, View, by_name, deviations
+from suffice import NoTangentPlaneWarning, PoorFitWarning, QuadraticDiscriminantAnalysis
+from suffice.tangent import TangentDiscriminant
 
 OPTIMAL, QUADRATIC = "Optimal Bayes", "Quadratic Bayes"
 PRIORS = np.linspace(0.02, 0.98, 49)
@@ -26,7 +25,7 @@ LogRatio = Callable[[Array], Array]
 
 
 def rows_with_moments(means: Any, covariances: Any) -> tuple[Array, Array]:
-    """The fewest rows that have given means and covariances, for fitting what depends on nothing else.
+    """Return the fewest rows with given means and covariances, to fit models that depend on nothing else.
 
         m_c + sqrt(d) L_ci  and  m_c - sqrt(d) L_ci,   i = 1..d,   L_c L_c' = S_c
 
@@ -39,7 +38,7 @@ def rows_with_moments(means: Any, covariances: Any) -> tuple[Array, Array]:
     -------
     X : array of shape (2 d k, d)
     y : array of shape (2 d k,)
-        0, ..., k - 1, equally often; `class_prior` says otherwise.
+        0, ..., k - 1, equally often; give other shares as `class_prior`.
 
     Examples
     --------
@@ -60,7 +59,7 @@ def rows_with_moments(means: Any, covariances: Any) -> tuple[Array, Array]:
 
 
 def _moments(means: Any, covariances: Any) -> tuple[Array, Array]:
-    """Checked means (k, d) and covariances (k, d, d)."""
+    """Validate means (k, d) and covariances (k, d, d)."""
     means, covariances = np.asarray(means, dtype=float), np.asarray(covariances, dtype=float)
     if means.ndim != 2 or covariances.shape != (*means.shape, means.shape[1]):
         raise ValueError(
@@ -76,7 +75,7 @@ def _moments(means: Any, covariances: Any) -> tuple[Array, Array]:
 
 
 def _root(covariance: Array) -> Array:
-    """L with LL' = S, also of a singular S."""
+    """Return L with LL' = S; S may be singular."""
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -86,7 +85,7 @@ class Population(ABC):
 
     @property
     @abstractmethod
-    def called(self) -> str:
+    def bayes_name(self) -> str:
         """The name of the Bayes rule to compare with."""
 
     @property
@@ -96,14 +95,14 @@ class Population(ABC):
 
     @abstractmethod
     def training(self) -> tuple[Array, Array]:
-        """Rows X, y of the classes' means and covariances."""
+        """Rows X, y with the means and covariances of the classes."""
 
     @abstractmethod
     def errors(self, model: TangentDiscriminant) -> Array:
-        """The share of each class (2,) that a fitted discriminant takes for the other."""
+        """The share of each class (2,) that a fitted discriminant assigns to the other."""
 
     def bayes_errors(self, priors: Array) -> Array:
-        """The same of the Bayes rule, which takes class 2 where the ratio is above ln(P1 / P2), by P1: (m, 2)."""
+        """Errors (m, 2) of the Bayes rule by P1; it predicts class 2 where the ratio is above ln(P1 / P2)."""
         first, second = self.ratios
         below = [np.searchsorted(ratio, logit(priors), side="right") / len(ratio) for ratio in (first, second)]
         return np.column_stack([1.0 - below[0], below[1]])
@@ -111,14 +110,14 @@ class Population(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Gaussians(Population):
-    """Two normal classes: errors of planes are exact, those of the optimal Bayes rule are counted on drawn rows.
+    """Two normal classes: errors of planes are exact, those of the optimal Bayes rule are counted on samples.
 
     Parameters
     ----------
     means : array of shape (2, d)
     covariances : array of shape (2, d, d)
     n_rows : int, default=100_000
-        Rows of each class to draw.
+        Rows to sample from each class.
     seed : int, default=0
 
     Examples
@@ -143,11 +142,11 @@ class Gaussians(Population):
 
     @classmethod
     def of(cls, view: View) -> Gaussians:
-        """Normal classes of the moments that a discriminant was learned from."""
+        """Normal classes with the moments that a discriminant was learned from."""
         return cls(view.means, view.covariances)
 
     @property
-    def called(self) -> str:
+    def bayes_name(self) -> str:
         return OPTIMAL
 
     def training(self) -> tuple[Array, Array]:
@@ -160,7 +159,7 @@ class Gaussians(Population):
 
     @cached_property
     def ratios(self) -> tuple[Array, Array]:
-        """log f2 - log f1 of rows drawn from each class."""
+        """log f2 - log f1 of rows sampled from each class."""
         log_ratio, rng = quadratic_ratio(self.means, self.covariances), np.random.default_rng(self.seed)
         drawn = (rng.normal(size=(self.n_rows, len(mean))) for mean in self.means)
         rows = [mean + z @ _root(s).T for mean, s, z in zip(self.means, self.covariances, drawn, strict=True)]
@@ -169,7 +168,7 @@ class Gaussians(Population):
 
 @dataclass(frozen=True, eq=False)
 class Samples(Population):
-    """Two classes of whatever shape, by rows of each: discriminants get their moments, errors are counted.
+    """Two classes of any shape, given by rows: discriminants get their moments, errors are counted.
 
     Parameters
     ----------
@@ -199,7 +198,7 @@ class Samples(Population):
             raise ValueError(f"each class needs two rows or more of the same features, got shapes {a.shape}, {b.shape}")
 
     @property
-    def called(self) -> str:
+    def bayes_name(self) -> str:
         return QUADRATIC if self.log_ratio is None else OPTIMAL
 
     @cached_property
@@ -222,7 +221,7 @@ class Samples(Population):
 
 
 def _log_odds(model: TangentDiscriminant, X: Array) -> Array:
-    """The log-odds of the second class (n,), whether or not the model has learned names of features."""
+    """The log-odds of the second class (n,); the model may have learned names of features."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return np.asarray(model.decision_function(X))
@@ -245,28 +244,28 @@ class PriorSweep:
 
     @classmethod
     def average(cls, sweeps: Sequence[PriorSweep]) -> PriorSweep:
-        """The mean accuracies of sweeps of the same rules over the same priors: many runs as one."""
+        """Average the accuracies of several sweeps of the same rules over the same priors."""
         sweeps = list(sweeps)
         if not sweeps or any(s.names != sweeps[0].names or len(s.priors) != len(sweeps[0].priors) for s in sweeps):
-            raise ValueError("an average is that of sweeps, at least one, of the same rules over the same priors")
+            raise ValueError("PriorSweep.average takes sweeps, at least one, of the same rules over the same priors")
         return replace(sweeps[0], accuracy=np.mean([s.accuracy for s in sweeps], axis=0))
 
 
 def accuracy_by_prior(models: Models, classes: Population, priors: Any = PRIORS, *, bayes: bool = True) -> PriorSweep:
-    """How many rows discriminants get right when they know the classes' moments, and P1, which changes.
+    """Accuracies of discriminants that know the moments of the classes and P1, as P1 changes.
 
-        accuracy(P1) = P1 (1 - e1) + P2 (1 - e2),    e_j: share of class j taken for the other
+        accuracy(P1) = P1 (1 - e1) + P2 (1 - e2),    e_j: share of class j assigned to the other
 
     Parameters
     ----------
     models : tangent discriminant, list or dict of them
         Fitted or not: at every prior a copy is learned from the means and covariances of the classes.
     classes : Gaussians or Samples
-        What to measure on.
+        The classes to measure on.
     priors : array of shape (m,)
-        Probabilities P1 of the first class, between 0 and 1 and neither of them; by default from 0.02 to 0.98.
+        Probabilities P1 of the first class, strictly between 0 and 1; by default from 0.02 to 0.98.
     bayes : bool, default=True
-        Whether the optimal Bayes rule is measured as well; it comes last.
+        Also measure the optimal Bayes rule; it comes last.
 
     Returns
     -------
@@ -285,40 +284,40 @@ def accuracy_by_prior(models: Models, classes: Population, priors: Any = PRIORS,
     ----------
     Martinez-Garcia: thesis on disjoint tangent configurations, 4.2.2.
     """
-    found, priors = named(models), checked_priors(priors)
+    found, priors = by_name(models), checked_priors(priors)
     for name, model in found.items():
-        if not model._is_of_sums():
+        if model.learner is not None and not model.learner.exact:
             raise ValueError(f"{name} must learn in closed form, from moments alone; its learner needs the rows")
     X, y = checked_classes(classes).training()
     shares = np.column_stack([priors, 1.0 - priors])  # (m, 2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoTangentPlaneWarning)  # far priors leave no plane between the means,
-        warnings.simplefilter("ignore", PoorFitWarning)  # or none that is worth having
+        warnings.simplefilter("ignore", NoTangentPlaneWarning)  # extreme priors leave no plane between the means,
+        warnings.simplefilter("ignore", PoorFitWarning)  # or none better than the constant rule
         errors = [
             np.array([classes.errors(clone(model).set_params(class_prior=share).fit(X, y)) for share in shares])
             for model in found.values()
         ]
     if bayes:
         errors.append(classes.bayes_errors(priors))
-    names = (*found, classes.called) if bayes else tuple(found)
-    return PriorSweep(names, priors, 1.0 - weighed(priors, np.stack(errors)))
+    names = (*found, classes.bayes_name) if bayes else tuple(found)
+    return PriorSweep(names, priors, 1.0 - weighted_error(priors, np.stack(errors)))
 
 
-def weighed(priors: Array, errors: Array) -> Array:
-    """P1 e1 + P2 e2 for errors (..., 2) by class."""
+def weighted_error(priors: Array, errors: Array) -> Array:
+    """Return P1 e1 + P2 e2 for errors (..., 2) by class."""
     return np.asarray(priors * errors[..., 0] + (1.0 - priors) * errors[..., 1])
 
 
 def checked_priors(priors: Any) -> Array:
-    """Probabilities (m,) strictly between 0 and 1."""
+    """Validate probabilities (m,) strictly between 0 and 1."""
     given = np.atleast_1d(np.asarray(priors, dtype=float))
     if given.ndim != 1 or not len(given) or not ((given > 0) & (given < 1)).all():
-        raise ValueError(f"priors must be numbers between 0 and 1, without these, got {priors!r}")
+        raise ValueError(f"priors must be numbers between 0 and 1, exclusive, got {priors!r}")
     return given
 
 
 def checked_classes(classes: Any) -> Population:
-    """Classes to measure on, and nothing else."""
+    """Validate classes to measure on."""
     if not isinstance(classes, Population):
         raise ValueError(
             "classes must be Gaussians(means, covariances) or Samples(rows of one, rows of the other), "

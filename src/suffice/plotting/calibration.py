@@ -1,4 +1,4 @@
-"""Whether probabilities are right."""
+"""Calibration of probabilities, and Wilson's interval."""
 
 from __future__ import annotations
 
@@ -9,43 +9,52 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_consistent_length
 
-from suffice._core.labels import check_labels, positions, show, show_all
+from suffice._core.labels import check_labels, positions, show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import COUNT, SHARE, check_value, one_of
-from suffice.plotting._canvas import FAINT, INK, literal
-from suffice.plotting.displays._base import COLOURS, WIDTH, Display, called, class_word, fitted
+from suffice.plotting._base import (
+    COLOURS,
+    FAINT,
+    INK,
+    WIDTH,
+    Display,
+    class_index,
+    class_name,
+    estimator_name,
+    fitted,
+    literal,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FEW = 10  # rows of a bin, below which its point is drawn hollow
-LOW = 0.18  # of the height, for the counts
-ROUNDING = 0.02  # of the sum of a row's probabilities, which may have been rounded to two digits
+MIN_ROWS_FILLED = 10  # bins of fewer rows are drawn hollow
+COUNTS_HEIGHT = 0.18  # share of the height for the counts below the curve
+ROUNDING = 0.02  # probabilities of a row may be rounded to two digits, and then need not sum to 1
 
 
 @dataclass(eq=False)
 class CalibrationDisplay(Display):
-    """How often a class is right where the classifier says it is so probable: on the diagonal, if it is calibrated.
+    """The share of rows of a class against its predicted probability: the diagonal if the classifier is calibrated.
 
-    Each point is a bin of probabilities, with Wilson's interval for the share of its rows; a bin of fewer than 10 rows
-    is hollow. The bars below are the numbers of rows, of the first curve. Two classes: the probability of one of them.
-    More: that of the most probable class, and how often it is right, unless `pos_label` names a class against all
-    others.
+    Each point is a bin of probabilities, with Wilson's interval for its share; a bin of fewer than 10 rows is hollow.
+    The bars below count the rows of the first curve. With two classes it is the probability of one of them; with more,
+    that of the most probable class and how often it is right, unless `pos_label` names a class against all others.
 
     Parameters
     ----------
     prob_true, prob_pred : array of shape (bins,)
-        The share of rows that are right, and the mean probability, of the bins that have rows.
+        The share of rows of the class, and their mean probability, in each bin that has rows.
     counts : array of shape (bins,)
-        Rows of each bin.
+        Rows in each bin.
     lower, upper : array of shape (bins,)
         The interval of `prob_true`.
     of : str
-        Whose probability it is, in words.
+        The event whose probability it is, in words.
     name : str
-        Of the estimator.
+        The name of the estimator.
     confidence : float
-        Of the intervals.
+        The level of the intervals.
 
     Examples
     --------
@@ -72,21 +81,21 @@ class CalibrationDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, pos_label: Any = None, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Of any fitted classifier with `predict_proba`, on rows that it has not learned.
+        """Draw the calibration of any fitted classifier with `predict_proba`, on rows that it has not seen.
 
         Parameters
         ----------
         estimator : fitted classifier
         X, y : rows and their labels
         pos_label : label, default=None
-            The class whose probability it is; None: the second of two, the most probable one of more.
+            The class to show; None: the second of two, the most probable one of more.
         ax, **kwargs
             As in `from_predictions`.
         """
         model = fitted(estimator, cls.__name__)
         if not hasattr(model, "predict_proba"):
             raise ValueError(f"{cls.__name__} takes a classifier with predict_proba, got a {type(model).__name__}")
-        kwargs.setdefault("name", called(model))
+        kwargs.setdefault("name", estimator_name(model))
         y_prob = np.asarray(model.predict_proba(X))
         return cls.from_predictions(y, y_prob, classes=model.classes_, pos_label=pos_label, ax=ax, **kwargs)
 
@@ -105,7 +114,7 @@ class CalibrationDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of labels and probabilities.
+        """Draw the calibration of given probabilities.
 
         Parameters
         ----------
@@ -113,12 +122,12 @@ class CalibrationDisplay(Display):
         y_prob : array of shape (n,) or (n, k)
             The probability of the second of two classes, or of every class.
         classes : array of shape (k,), default=None
-            What the columns of `y_prob` are; None: the labels of `y_true`, sorted.
+            The classes of the columns of `y_prob`; None: the labels of `y_true`, sorted.
         pos_label : label, default=None
-            The class whose probability it is; None: the second of two, the most probable one of more.
+            The class to show; None: the second of two, the most probable one of more.
         n_bins : int, default=10
         strategy : {"uniform", "quantile"}, default="uniform"
-            Bins of the same width, or of about as many rows each.
+            Bins of equal width, or of about equally many rows.
         confidence : float, default=0.95
         name : str, default="classifier"
         ax : matplotlib axes, default=None
@@ -154,66 +163,62 @@ class CalibrationDisplay(Display):
         return cls(share, mean, counts, lower, upper, of, name, confidence).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, width: float = WIDTH, counts: bool = True, **kwargs: Any) -> Self:
-        """Draw; `counts`: whether bars say how many rows a bin has; other settings are those of `errorbar`."""
+        """Draw; `counts` adds bars with the rows of each bin; other settings are those of `errorbar`."""
         axes = self._begin(ax, width, 4.8)
         first = not axes.lines
         if first:
             axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle="--", zorder=1)
-        look: dict[str, Any] = {"color": COLOURS[len(axes.containers) % len(COLOURS)]}
+        look: dict[str, Any] = {"color": COLOURS[len(axes.containers) % len(COLOURS)], "label": literal(self.name)}
+        look |= {"linewidth": 1.6, "elinewidth": 1.0, "capsize": 2.5, "zorder": 3, **kwargs}
         reach = np.abs([self.lower - self.prob_true, self.upper - self.prob_true])
-        look |= {
-            "linewidth": 1.6,
-            "elinewidth": 1.0,
-            "capsize": 2.5,
-            "zorder": 3,
-            "label": literal(self.name),
-            **kwargs,
-        }
         drawn = axes.errorbar(self.prob_pred, self.prob_true, yerr=reach, **look)
-        few = self.counts < FEW
+        few = self.counts < MIN_ROWS_FILLED
         for which, face in ((~few, drawn[0].get_color()), (few, "white")):
             at = self.prob_pred[which], self.prob_true[which]
             axes.scatter(*at, s=30, facecolor=face, edgecolor=drawn[0].get_color(), zorder=4)
         if counts and first:
             self._count(axes)
         axes.set_xlim(-0.06, 1.06)
-        axes.set_ylim(-LOW - 0.06 if counts else -0.02, 1.03)
+        axes.set_ylim(-COUNTS_HEIGHT - 0.06 if counts else -0.02, 1.03)
         axes.set_yticks(np.linspace(0, 1, 6))
         if not first:
             axes.legend(fontsize="small", edgecolor="none", loc="upper left")
-        hollow = f"; hollow: fewer than {FEW} rows" * bool(few.any())
+        hollow = f"; hollow: fewer than {MIN_ROWS_FILLED} rows" * bool(few.any())
         title = f"{self.name}: points on the line are right, bars are {100 * self.confidence:g} % intervals{hollow}"
-        return self._dress(title if first else "Are the probabilities right?", self.of, "share of rows of that class")
+        return self._label(title if first else "Are the probabilities right?", self.of, "share of rows of that class")
 
     def _count(self, axes: Axes) -> None:
-        """Rows of each bin, as bars with their numbers, below the curve."""
+        """Draw the rows of each bin as bars with their numbers, below the curve."""
         wide = 0.8 * min([0.1, *np.diff(self.prob_pred)])
-        tall = 0.62 * LOW * self.counts / self.counts.max()
-        axes.bar(self.prob_pred, tall, max(wide, 0.012), bottom=-LOW - 0.05, color=FAINT, alpha=0.5, linewidth=0)
+        tall = 0.62 * COUNTS_HEIGHT * self.counts / self.counts.max()
+        axes.bar(
+            self.prob_pred, tall, max(wide, 0.012), bottom=-COUNTS_HEIGHT - 0.05, color=FAINT, alpha=0.5, linewidth=0
+        )
         last = -1.0
         for at, height, n in zip(self.prob_pred, tall, self.counts.tolist(), strict=True):
-            if at - last > 0.06:  # numbers that would run into each other are left out
-                said = f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"
-                axes.text(at, -LOW - 0.045 + height, said, ha="center", va="bottom", fontsize=6.5, color=INK)
+            if at - last > 0.06:  # leave out numbers that would overlap
+                text = f"{n}" if n < 10_000 else f"{n / 1000:.0f}k"
+                axes.text(at, -COUNTS_HEIGHT - 0.045 + height, text, ha="center", va="bottom", fontsize=6.5, color=INK)
                 last = at
 
 
-def wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
-    """Wilson's interval for the probability behind shares of n rows.
+def wilson(share: Array, n: Array, confidence: float = 0.95) -> tuple[Array, Array]:
+    """Return Wilson's interval for the probability behind shares of n rows: the lower and the upper ends.
 
         (share + z^2 / 2n  -/+  z sqrt(share (1 - share) / n + z^2 / 4n^2)) / (1 + z^2 / n)
 
-    >>> lower, upper = wilson(np.array([0.5]), np.array([10]), 0.95)
+    >>> lower, upper = wilson(np.array([0.5]), np.array([10]))
     >>> lower.round(3), upper.round(3)
     (array([0.237]), array([0.763]))
     """
     z = float(ndtri(0.5 + confidence / 2))
     middle, reach = share + z**2 / (2 * n), z * np.sqrt(share * (1 - share) / n + z**2 / (4.0 * n**2))
-    return (middle - reach) / (1 + z**2 / n), (middle + reach) / (1 + z**2 / n)
+    lower, upper = (np.clip((middle + side * reach) / (1 + z**2 / n), 0.0, 1.0) for side in (-1, 1))
+    return lower, upper
 
 
 def _events(y: Array, p: Array, classes: Array, pos_label: Any, who: str) -> tuple[Array, Array, str]:
-    """What happened or not (n,), how probable it was said to be (n,), and what it is, in words."""
+    """Return whether the event happened (n,), its predicted probability (n,), and the event in words."""
     k = 2 if p.ndim == 1 else p.shape[1]
     if p.ndim == 1 and len(classes) == 1:
         classes = np.unique(np.append(classes, [0, 1])) if classes.dtype.kind in "bif" else classes
@@ -226,15 +231,8 @@ def _events(y: Array, p: Array, classes: Array, pos_label: Any, who: str) -> tup
     if pos_label is None and k > 2:
         top = p.argmax(axis=1)
         return (top == at).astype(float), p.max(axis=1), "probability of the most probable class"
-    place = 1 if pos_label is None else _place(pos_label, classes, who)
+    place = 1 if pos_label is None else class_index(pos_label, classes, f"{who}: pos_label")
     if k == 1:
-        return (at == 0).astype(float), p[:, 0], f"probability of {class_word(classes[0])}"
+        return (at == 0).astype(float), p[:, 0], f"probability of {class_name(classes[0])}"
     own = p[:, place] if p.ndim == 2 else p if place == 1 else 1 - p
-    return (at == place).astype(float), own, f"probability of {class_word(classes[place])}"
-
-
-def _place(wanted: Any, classes: Array, who: str) -> int:
-    found = [i for i, one in enumerate(classes.tolist()) if one == wanted]
-    if not found:
-        raise ValueError(f"{who}: pos_label must be one of {show_all(classes)}, got {show(wanted)}")
-    return found[0]
+    return (at == place).astype(float), own, f"probability of {class_name(classes[place])}"

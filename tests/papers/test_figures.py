@@ -1,4 +1,4 @@
-"""The figures of the tangent discriminants: what is drawn is what was learned, and bad input is told in a sentence."""
+"""The figures of the tangent discriminants show what was learned, and bad input is refused in a sentence."""
 
 from __future__ import annotations
 
@@ -11,20 +11,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from suffice import (
-    FisherDiscriminant,
-    LinearBayes,
-    LinearDiscriminantAnalysis,
-    MinimaxProbabilityMachine,
-    MinimumErrorMPM,
-    NoTangentPlaneWarning,
-    QuadraticDiscriminantAnalysis,
-    QuasiBayes,
-    ScatterDiscriminant,
-)
-from suffice.features.centers import learning_rate
-from suffice.learners import RiskCalibration
-from suffice.plotting import (
+from papers.figures import (
     Gaussians,
     PriorSweep,
     Samples,
@@ -38,6 +25,19 @@ from suffice.plotting import (
     plot_projection,
     rows_with_moments,
 )
+from suffice import (
+    FisherDiscriminant,
+    LinearBayes,
+    LinearDiscriminantAnalysis,
+    MinimaxProbabilityMachine,
+    MinimumErrorMPM,
+    NoTangentPlaneWarning,
+    QuadraticDiscriminantAnalysis,
+    QuasiBayes,
+    ScatterDiscriminant,
+)
+from suffice.features.centers import learning_rate
+from suffice.learners import RiskCalibration
 from tests.samples import IRIS, plain
 
 MEANS = np.array([[100.0, 0.0], [103.0, 2.0]])
@@ -78,7 +78,7 @@ def test_a_line_passes_through_its_point_of_contact_and_touches_both_ellipses(ki
     model = fitted(kind)
     figure = plot_classes(model, path=tmp_path / "classes.png")
     assert is_png(tmp_path / "classes.png")
-    assert figure.canvas.manager is None  # pyplot knows nothing of it
+    assert figure.canvas.manager is None  # pyplot does not know it
     name = figure.axes[0].get_legend().get_texts()[-1].get_text()
     ends, point = lines(figure)[name], model.tangent_point_[0]
     assert_allclose(model.decision_function(ends), 0, atol=1e-6)
@@ -95,7 +95,7 @@ def test_a_line_passes_through_its_point_of_contact_and_touches_both_ellipses(ki
         assert odds.max() < 1e-6 or odds.min() > -1e-6
 
 
-def test_the_curve_of_contacts_goes_from_mean_to_mean_through_every_point():
+def test_the_curve_of_contacts_goes_from_mean_to_mean_through_all_points_of_contact():
     models = [fitted(kind) for kind in KINDS]
     curve = lines(plot_classes(models))["points of contact"]
     assert_allclose(curve[[0, -1]], MEANS, atol=1e-5)
@@ -298,7 +298,7 @@ def test_several_figures_share_one():
         assert ax.lines
 
 
-def test_dollars_are_no_mathematics(tmp_path):
+def test_dollars_are_not_mathematics(tmp_path):
     frame = pd.DataFrame(MOMENTS[0], columns=["a $_$", "b"])
     model = {"$^$": QuasiBayes().fit(frame, np.array(["$^$ x", "y"])[MOMENTS[1]])}
     for draw in (plot_classes, plot_projection, plot_error_by_s, plot_bound, plot_minimax):
@@ -320,7 +320,7 @@ IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_
     [
         (lambda: plot_classes(FisherDiscriminant()), "is not fitted yet"),
         (lambda: plot_minimax(FisherDiscriminant()), "is not fitted yet"),
-        (lambda: plot_classes(FisherDiscriminant), "FisherDiscriminant\\(\\) say, got FisherDiscriminant"),
+        (lambda: plot_classes(FisherDiscriminant), "such as FisherDiscriminant\\(\\), got FisherDiscriminant"),
         (lambda: plot_bound(LinearDiscriminantAnalysis()), "tangent discriminants.* got a LinearDiscriminantAnalysis"),
         (lambda: plot_classes([]), "at least one tangent discriminant, got none"),
         (lambda: plot_classes(FisherDiscriminant().fit(*IRIS), pair=(0, 1)), "two features, and 4 were learned"),
@@ -331,8 +331,11 @@ IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_
         (lambda: plot_projection(IRIS_OVR, pair="rose"), "give pair=label for that class against the rest, got"),
         (lambda: plot_classes(FISHER, pair=(0, 0)), r"the classes learned are \[0, 1\]"),
         (lambda: plot_minimax(IRIS_OVO), "probabilities of two classes, and Fisher learned more"),
-        (lambda: plot_classes(FISHER, [[1.0, 2.0]]), "give y beside X"),
-        (lambda: plot_classes(FISHER, [[1.0, 2.0, 3.0]], [0]), r"2 features and y a label a row, got X \(1, 3\)"),
+        (lambda: plot_classes(FISHER, [[1.0, 2.0]]), "give y with X"),
+        (
+            lambda: plot_classes(FISHER, [[1.0, 2.0, 3.0]], [0]),
+            r"2 features and y a label for each row, got X \(1, 3\)",
+        ),
         (lambda: plot_classes(FISHER, levels=[0]), "levels must be positive"),
         (lambda: plot_classes(FISHER, ax=3), "ax must be matplotlib axes or None, got a int"),
         (lambda: plot_classes([FISHER, IRIS_OVO], pair=(0, 1)), r"the classes learned are \['setosa'"),
@@ -342,7 +345,7 @@ IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_
         ),
         (
             lambda: plot_error_by_s([FISHER, QuasiBayes().fit(MOMENTS[0][:, :1], MOMENTS[1])]),
-            "tell different classes or features apart",
+            "separate different classes or features",
         ),
         (lambda: plot_error_by_s([FISHER, fitted(QuasiBayes, (0.5, 0.5))]), "learned at different priors"),
         (lambda: plot_error_by_s(FISHER, scale="log"), r"scale must be one of \('linear', 'logit'\), got 'log'"),

@@ -1,4 +1,4 @@
-"""What a model has learned of its columns: how they hang together, or how much each tells of the class."""
+"""Correlations of columns within classes, or the mutual information of each column with the class."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from scipy.special import rel_entr
 
 from suffice._core.features import CategoricalFeatures
 from suffice._core.kinds import Block
-from suffice._core.labels import show, show_all
 from suffice._core.vector import Array
+from suffice._runtime.messages import COUNT, check_value
 from suffice.encoders.pairs import PairFeatures
 from suffice.encoders.trees.partitions import LeafFeatures
 from suffice.models.tables.categorical import Tables
-from suffice.plotting._canvas import INK
-from suffice.plotting.displays._base import (
+from suffice.plotting._base import (
+    INK,
+    MAX_BARS,
     NARROW,
-    SHOWN,
     WIDTH,
     Display,
-    check_terms,
-    class_word,
+    class_index,
+    class_name,
     fitted,
+    is_narrow,
     label,
     last_step,
-    narrow,
-    ranked,
+    ranked_bars,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BAR = 0.32  # inches
-WRITTEN = 10  # columns, up to which correlations are written into their squares
+BAR_HEIGHT = 0.32  # inches
+MAX_COLUMNS_WRITTEN = 10  # correlations of more columns are shown by colour only
 
 
 @dataclass(eq=False)
 class StructureDisplay(Display):
-    """Of covariances the correlations within the classes; of tables, how much each column tells of the class.
+    """Correlations within the classes for covariances; mutual information with the class for tables.
 
         I(x_j; y) = sum_y p(y) sum_v p(v | y) log p(v | y) / p(v),     as a share of H(y)
 
-    Both are of the parameters learned, priors and calibration included, and need no rows. Mutual information is of one
-    column at a time: shares of columns that say the same do not add up. `GaussianNB`, linear scores and others have
-    neither covariances nor tables, and are refused.
+    Both follow from the parameters, including priors and calibration, and need no rows. Mutual information takes one
+    column at a time: shares of redundant columns do not add up. `GaussianNB`, linear scores and others have neither
+    full covariances nor tables, and are refused.
 
     Parameters
     ----------
     kind : {"correlation", "information"}
     names : list
-        Of the columns.
+        The names of the columns.
     values : array of shape (d, d) or (d,)
-        Correlations within the classes, or mutual information in nats, the greatest first.
+        Correlations within the classes, or mutual information in nats, the largest first.
     entropy : float or None
         H(y), in nats.
     label : class or None
-        Whose correlations they are; None: of all classes, each by its probability.
+        The class of the correlations; None: all classes, weighted by their probabilities.
     name : str
-        Of the estimator.
+        The name of the estimator.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class StructureDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of a fitted classifier of this library, or a pipeline that ends with one.
+        """Draw the structure of a fitted classifier of this library, or of a pipeline that ends with one.
 
         Parameters
         ----------
@@ -107,8 +107,12 @@ class StructureDisplay(Display):
         theta: Any = getattr(model, "parameters_", None)
         name, covariance = type(model).__name__, np.asarray(getattr(theta, "covariance", 0.0))
         if covariance.ndim == 3:
-            c = _place(y, model.classes_, who)
-            p = np.exp(theta.class_log_prob) if c is None else np.eye(len(model.classes_))[c]
+            one = y is not None
+            p = (
+                np.eye(len(model.classes_))[class_index(y, model.classes_, f"{who}: y")]
+                if one
+                else np.exp(theta.class_log_prob)
+            )
             shared = covariance[0] if len(covariance) == 1 else np.tensordot(p, covariance, axes=1)
             keys = list(theta.domain.features.keys)
             return cls("correlation", keys, correlation(shared), None, y, name).plot(ax, **kwargs)
@@ -121,26 +125,28 @@ class StructureDisplay(Display):
         if y is not None:
             raise ValueError(f"{who}: y is for correlations, and {name} has tables: leave it out")
         prior = np.exp(theta.class_log_prob)
-        told = {key: information(np.exp(table), prior) for key, table in found.items()}
-        order = sorted(told, key=lambda key: -told[key])
+        shared_with_class = {key: information(np.exp(table), prior) for key, table in found.items()}
+        order = sorted(shared_with_class, key=lambda key: -shared_with_class[key])
         entropy = -float(prior[prior > 0] @ np.log(prior[prior > 0]))
-        values = np.array([told[key] for key in order])
+        values = np.array([shared_with_class[key] for key in order])
         return cls("information", order, values, entropy, None, name).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, max_terms: int | None = None, width: float = WIDTH) -> Self:
         """Draw at most `max_terms` columns; None: 10 bars, or 16 columns of correlations, 8 on a phone."""
         if max_terms is not None:
-            check_terms(max_terms, type(self).__name__)
+            check_value(max_terms, f"{type(self).__name__}: max_terms", COUNT)
         return self._bars(ax, max_terms, width) if self.kind == "information" else self._map(ax, max_terms, width)
 
     def _bars(self, ax: Axes | None, max_terms: int | None, width: float) -> Self:
-        most = max_terms or SHOWN
+        most = max_terms or MAX_BARS
         shown = self.values[:most] / max(self.entropy or 0.0, 1e-300) * 100
-        axes = self._begin(ax, width, 1.3 + BAR * len(shown) * (1.35 if width < NARROW else 1.0))
-        ranked(axes, self.names[:most], shown, [f"{value:.1f} %" for value in shown])
+        axes = self._begin(ax, width, 1.3 + BAR_HEIGHT * len(shown) * (1.35 if width < NARROW else 1.0))
+        ranked_bars(axes, self.names[:most], shown, [f"{value:.1f} %" for value in shown])
         n = len(self.values) - most
-        title = f"{self.name}: what each column alone tells of the class" + f"; {n} lesser ones not shown" * (n > 0)
-        return self._dress(title, "mutual information, % of the entropy of the class", "")
+        title = f"{self.name}: mutual information of each column with the class" + f"; {n} smaller ones not shown" * (
+            n > 0
+        )
+        return self._label(title, "% of the entropy of the class", "")
 
     def _map(self, ax: Axes | None, max_terms: int | None, width: float) -> Self:
         small = width < NARROW
@@ -150,27 +156,26 @@ class StructureDisplay(Display):
         values, names = self.values[np.ix_(chosen, chosen)], [self.names[j] for j in chosen]
         axes = self._begin(ax, width, min(width - (1.3 if small else 2.4), 0.4 * max(4, len(chosen))) + 1.1)
         drawn = axes.imshow(values, cmap="PuOr_r", vmin=-1, vmax=1, aspect="auto")
-        if len(chosen) <= WRITTEN:
+        if len(chosen) <= MAX_COLUMNS_WRITTEN:
             for i, j in np.ndindex(values.shape):
-                dark = abs(values[i, j]) > 0.7
-                size = 6 if narrow(axes) else 7.5
                 digits = f"{values[i, j]:.2f}".replace("0.", ".").replace("1.00", "1")
-                axes.text(j, i, digits, ha="center", va="center", fontsize=size, color="white" if dark else INK)
+                ink, size = "white" if abs(values[i, j]) > 0.7 else INK, 6 if is_narrow(axes) else 7.5
+                axes.text(j, i, digits, ha="center", va="center", fontsize=size, color=ink)
         at, numbers = np.arange(len(names)), [str(i + 1) for i in range(len(names))]
         axes.set_xticks(at, numbers, fontsize="small")
-        said = [label(f"{number} {name}", axes, lines=2) for name, number in zip(names, numbers, strict=True)]
-        axes.set_yticks(at, said, fontsize="small")
-        if len(chosen) > WRITTEN:
+        names = [label(f"{number} {name}", axes, lines=2) for name, number in zip(names, numbers, strict=True)]
+        axes.set_yticks(at, names, fontsize="small")
+        if len(chosen) > MAX_COLUMNS_WRITTEN:
             self.figure_.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize="small")
-        within = "the classes" if self.label is None else class_word(self.label)
+        within = "the classes" if self.label is None else class_name(self.label)
         title = f"{self.name}: correlations within {within}" + f"; {most} of {d} columns, the most correlated" * (
             d > most
         )
-        return self._dress(title, "", "")
+        return self._label(title, "", "")
 
 
 def correlation(covariance: Array) -> Array:
-    """Correlations (d, d) of a covariance; 0 where a column does not vary.
+    """Return the correlations (d, d) of a covariance; 0 where a column is constant.
 
     >>> correlation(np.array([[4.0, 1.0], [1.0, 1.0]]))
     array([[1. , 0.5],
@@ -184,7 +189,7 @@ def correlation(covariance: Array) -> Array:
 
 
 def information(table: Array, prior: Array) -> float:
-    """I(x; y) in nats, of p(v | y) (cells, k) and p(y) (k,).
+    """Return I(x; y) in nats from p(v | y) (cells, k) and p(y) (k,).
 
     >>> information(np.eye(2), np.array([0.5, 0.5]))  # log 2
     0.6931471805599453
@@ -193,7 +198,7 @@ def information(table: Array, prior: Array) -> float:
 
 
 def _tables(theta: Any) -> Iterator[tuple[Any, Array]]:
-    """log p(v | y) (cells, k) of every column that has a table of its own, by its name or number."""
+    """Yield the name or number of every column with a table of its own, and log p(v | y) (cells, k)."""
     for block, part in getattr(theta, "parts", {"": theta}).items():
         features = part.domain.features if isinstance(part, Tables) else None
         if not isinstance(features, CategoricalFeatures) or isinstance(features, PairFeatures | LeafFeatures):
@@ -202,12 +207,3 @@ def _tables(theta: Any) -> Iterator[tuple[Any, Array]]:
             cells = slice(*features.starts[j : j + 2].tolist())
             if cells.stop - cells.start > 1:
                 yield f"{key} (missing)" if block == Block.MISSING else key, part.log_probability[cells]
-
-
-def _place(y: Any, classes: Array, who: str) -> int | None:
-    if y is None:
-        return None
-    found = [c for c, one in enumerate(classes.tolist()) if one == y]
-    if not found:
-        raise ValueError(f"{who}: y must be one of {show_all(classes)}, got {show(y)}")
-    return found[0]

@@ -1,4 +1,4 @@
-"""How learning went, step by step."""
+"""The history of learning, step by step."""
 
 from __future__ import annotations
 
@@ -10,40 +10,30 @@ import numpy as np
 from suffice._core.vector import Array
 from suffice._runtime.messages import check_value, one_of
 from suffice._runtime.system import optional
-from suffice.plotting._canvas import FAINT, literal
-from suffice.plotting.displays._base import COLOURS, WIDTH, Display, called, fitted, last_step
+from suffice.plotting._base import COLOURS, FAINT, WIDTH, Display, fitted, last_step, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WORDS = {
-    "log_loss": "log loss",
-    "objective": "objective",
-    "soft_error": "soft error",
-    "error": "error",
-    "rate": "rate",
-    "log_posterior": "log posterior",
-}
-
 
 @dataclass(eq=False)
 class HistoryDisplay(Display):
-    """Log loss, objective or another measure after every step of learning that was kept.
+    """Log loss, objective or another measure after every accepted step of learning.
 
-    The first point is the model before the first step. Steps that were taken back are counted in the title and set no
-    scale. Rows are those learned, so that a curve says how learning went, not how good the model is elsewhere.
+    The first point is the model before the first step. Rejected steps are counted in the title and not drawn. The
+    measure is taken on the training rows, so a curve shows how learning went, not how good the model is on new rows.
 
     Parameters
     ----------
     values : array of shape (steps + 1,)
     measure : str
-        What they are of.
+        The name of the measure in `history_`.
     taken_back : int
-        Passes whose step was not kept.
+        Passes whose step was rejected.
     converged : bool
-        Whether learning came to its end by itself.
+        True if learning stopped by itself.
     name : str
-        Of the estimator.
+        The name of the estimator.
 
     Examples
     --------
@@ -64,15 +54,15 @@ class HistoryDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, measure: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Of a fitted classifier whose learner goes step by step.
+        """Draw the history of a fitted classifier whose learner is iterative.
 
         Parameters
         ----------
         estimator : fitted classifier of this library, or a pipeline that ends with one
         measure : {"log_loss", "objective", "soft_error", "error", "rate"}, default=None
-            None: the log loss, or else the first that `history_` has.
+            None: the log loss, or else the first one in `history_`.
         ax : matplotlib axes, default=None
-            Where to draw; with those of another display, `other.ax_`, the curves are together.
+            Where to draw; `other.ax_` of another display puts both curves together.
         **kwargs : as in `plot`
         """
         model = last_step(fitted(estimator, cls.__name__))[0]
@@ -89,10 +79,10 @@ class HistoryDisplay(Display):
         check_value(measure, f"{cls.__name__}: measure", one_of(*history))
         back = len(getattr(model, "passes_", {}).get(measure, history[measure])) - len(history[measure])
         values = np.asarray(history[measure], dtype=float)
-        return cls(values, measure, back, bool(model.converged_), called(model)).plot(ax, **kwargs)
+        return cls(values, measure, back, bool(model.converged_), type(model).__name__).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, width: float = WIDTH, **kwargs: Any) -> Self:
-        """Draw; `width` in inches is that of a new figure, other settings are those of matplotlib's `plot`."""
+        """Draw; `width` in inches is for a new figure, other settings are those of matplotlib's `plot`."""
         axes = self._begin(ax, width, 3.8)
         first = not axes.lines
         look = {"color": COLOURS[len(axes.lines) % len(COLOURS)], "linewidth": 1.8}
@@ -105,9 +95,9 @@ class HistoryDisplay(Display):
         axes.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         if not first:
             axes.legend(fontsize="small", edgecolor="none", loc="upper right")
-        word = WORDS.get(self.measure, self.measure)
+        word = self.measure.replace("_", " ")
         end = "converged" if self.converged else "stopped before it converged"
         n = len(self.values) - 1
         went = f"{n} step{'s' * (n != 1)} kept" + f", {self.taken_back} taken back" * bool(self.taken_back)
         title = f"{self.name}: {went}, {end}" if first else f"{word[0].upper()}{word[1:]} of the rows learned"
-        return self._dress(title, "steps kept", word)
+        return self._label(title, "steps kept", word)

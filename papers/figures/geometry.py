@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.special import expit, ndtr
 from scipy.stats import norm
 
-from suffice._core.vector import Array
-from suffice.models.planes.pencil import Pencil
-from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, literal, style
-from suffice.plotting._populations import quadratic_ratio
-from suffice.plotting._views import Models, View, views
-from suffice.tangent import QuasiBayes
+from papers import Array
+from papers.figures.canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, literal, style
+from papers.figures.populations import quadratic_ratio
+from papers.figures.views import Models, View, views
+from suffice import QuasiBayes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LEVELS = (1.0, 2.0, 3.0)
-ROWS = 600  # of each class that are drawn at most
+MAX_ROWS = 600  # drawn of each class
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 181)
 
 
-def tangent_curve(pencil: Pencil, n: int = 401) -> Array:
-    """Where planes touch an ellipsoid of each class, about the origin, from the first mean to the second (n, d)."""
+def tangent_curve(pencil: Any, n: int = 401) -> Array:
+    """Points (n, d) where planes touch an ellipsoid of each class, relative to the origin, from mean to mean."""
     s = np.concatenate([[0.0], expit(np.linspace(-15.0, 15.0, n - 2)), [1.0]])
-    with np.errstate(all="ignore"):  # a singular class has no end
+    with np.errstate(all="ignore"):  # the curve of a singular class does not reach its mean
         curve = np.stack([pencil.plane(share, 1.0 - share).point for share in s.tolist()])
     return np.asarray(curve[np.isfinite(curve).all(axis=1)])
 
@@ -57,7 +55,7 @@ def plot_classes(
 
         curve: t(s) = m1 + s S1 w(s),   w(s) = [s S1 + (1 - s) S2]^-1 (m2 - m1),   0 < s < 1
 
-    Lines are those of the planes; costs, which move what is predicted, are left out.
+    Lines are the planes themselves; costs, which shift predictions, are ignored.
 
     Parameters
     ----------
@@ -126,22 +124,22 @@ def plot_classes(
 
 def _draw_rows(axes: Axes, rows: tuple[Array, Array]) -> None:
     for side, color, marker in zip(rows, CLASSES, MARKERS, strict=True):
-        some = side[:: max(1, -(-len(side) // ROWS))]
+        some = side[:: max(1, -(-len(side) // MAX_ROWS))]
         axes.scatter(some[:, 0], some[:, 1], s=9, color=color, marker=marker, alpha=0.3, linewidths=0, zorder=1)
 
 
 def _draw_ellipses(axes: Axes, view: View, levels: list[float]) -> tuple[Array, Array]:
-    """Both classes at all levels; the corners of what is to be seen."""
-    seen = []
+    """Draw both classes at all levels; return the lower and upper corner of the picture."""
+    outlines = []
     for mean, covariance, color, marker, label in zip(
         view.means, view.covariances, CLASSES, MARKERS, view.labels, strict=True
     ):
         for level in levels:
             points = ellipse(mean, covariance, level)
             axes.plot(*points.T, color=color, linewidth=0.8, alpha=0.45, zorder=2)
-            seen.append(points)
+            outlines.append(points)
         axes.plot(*mean, color=color, marker=marker, markersize=8, linestyle="none", label=f"class {label}", zorder=5)
-    points = np.concatenate(seen)
+    points = np.concatenate(outlines)
     low, high = points.min(axis=0), points.max(axis=0)
     return low - 0.06 * (high - low), high + 0.06 * (high - low)
 
@@ -155,13 +153,13 @@ def _draw_border(axes: Axes, view: View, low: Array, high: Array) -> None:
 
 
 def _draw_plane(axes: Axes, view: View, i: int, span: Array, touching: bool) -> None:
-    """A discriminant's line through its point of contact, and the ellipses that meet there."""
+    """Draw the line of a discriminant through its point of contact, and the ellipses that touch there."""
     if view.constant:
         winner = view.labels[int(view.plane.intercept > 0)]
         axes.plot([], [], **style(i), label=f"{view.name}: none, always {winner}")
         return
     point, along = view.plane.point + view.origin, np.array([-view.plane.coef[1], view.plane.coef[0]])
-    reach = np.min(span[along != 0] / abs(along[along != 0]))  # out of sight, both ways
+    reach = np.min(span[along != 0] / abs(along[along != 0]))  # leaves the picture at both ends
     ends = point + np.array([[-reach], [reach]]) * along
     axes.plot(*ends.T, **style(i), linewidth=1.8, label=view.name, zorder=4)
     axes.plot(*point, color=style(i)["color"], marker="o", markersize=7, markeredgecolor="white", zorder=6)
@@ -181,14 +179,14 @@ def plot_projection(
     ax: Axes | None = None,
     path: str | Path | None = None,
 ) -> Figure:
-    """Both classes projected onto a discriminant's direction, with the cut, and the error as an area.
+    """Both classes projected onto a discriminant's direction, with the cut and the error as an area.
 
-        h = w'x + w0,   class j: P_j N(w'm_j + w0, w'S_j w),   error: what lies beyond h = 0
+        h = w'x + w0,   class j: P_j N(w'm_j + w0, w'S_j w),   error: the area beyond h = 0
 
     Parameters
     ----------
     model : fitted tangent discriminant
-        One of them; a dict {name: model} gives it a name.
+        One; a dict {name: model} gives it a name.
     X, y : arrays of shape (n, d) and (n,), default=None
         Rows whose histograms are drawn, to compare with the normal densities.
     pair, ax, path
@@ -214,7 +212,7 @@ def plot_projection(
         raise ValueError(f"plot_projection shows one discriminant, got {len(found)}: with ax= they can be side by side")
     view = found[0]
     if view.constant:
-        raise ValueError(f"{view.name} found no plane worth having, so that there is no direction to project onto")
+        raise ValueError(f"{view.name} has no plane, so that there is no direction to project onto")
     figure, axes = canvas(ax)
     mean, deviation = view.projected()
     error = view.prior * ndtr(-view.plane.distances)

@@ -1,20 +1,19 @@
-"""What the figures ask of tangent discriminants: a plane, the two classes behind it, and what to call them."""
+"""A plane of a tangent discriminant, and the names and moments of the two classes that it separates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._core.vector import Array
+from papers import Array
+from papers.figures.canvas import literal
 from suffice.encoders import Numbers
-from suffice.models.compose.contests import MULTI_CLASS, SCHEMES, Contest
-from suffice.models.planes.pencil import Pencil, Plane
-from suffice.plotting._canvas import literal
 from suffice.tangent import TangentDiscriminant
 
 NAMES = {
@@ -30,8 +29,8 @@ NAMES = {
 Models = TangentDiscriminant | Sequence[TangentDiscriminant] | Mapping[str, TangentDiscriminant]
 
 
-def named(models: Models) -> dict[str, TangentDiscriminant]:
-    """Discriminants by what the legend calls them: the keys of a dict, else by their kind, numbered if it recurs."""
+def by_name(models: Models) -> dict[str, TangentDiscriminant]:
+    """Return discriminants by their name in the legend: the key of a dict, else the kind, numbered if it recurs."""
     if isinstance(models, Mapping):
         found = {str(name): model for name, model in models.items()}
     else:
@@ -47,7 +46,7 @@ def named(models: Models) -> dict[str, TangentDiscriminant]:
     for model in found.values():
         if not isinstance(model, TangentDiscriminant):
             what = model.__name__ if isinstance(model, type) else f"a {type(model).__name__}"
-            raise ValueError(f"the figures are those of tangent discriminants, FisherDiscriminant() say, got {what}")
+            raise ValueError(f"the figures show tangent discriminants, such as FisherDiscriminant(), got {what}")
     return found
 
 
@@ -57,49 +56,49 @@ def _sequence(models: Any) -> Sequence[Any]:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A plane of a fitted discriminant, and the two sides that it tells apart."""
+    """A plane of a fitted discriminant, and the two sides that it separates."""
 
     name: str
     model: TangentDiscriminant
-    plane: Plane
-    pencil: Pencil
-    group: Array  # (k,) the side of each class, -1 if on none
+    plane: Any  # one of `model.parameters_`
+    pencil: Any  # of `model.pencil`
+    group: Array  # (k,) the side of each class, -1 for neither
     classes: Array  # (k,)
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What to call the sides."""
-        first, second = Contest(self.group).sides
-        called = [literal(str(self.classes[side[0]])) if len(side) == 1 else "rest" for side in (first, second)]
-        return called[0], called[1]
+        """The class of each side, or "rest" for several."""
+        sides = (self.classes[self.group == side] for side in (0, 1))
+        first, second = (literal(str(side[0])) if len(side) == 1 else "rest" for side in sides)
+        return first, second
 
     @property
     def origin(self) -> Array:
-        """What means and points are about (d,)."""
-        return self.plane.origin
+        """The point (d,) that coordinates are relative to."""
+        return np.asarray(self.plane.origin)
 
     @property
     def prior(self) -> Array:
         """P1 and P2."""
-        return np.exp(self.pencil.class_log_prob)
+        return np.asarray(np.exp(self.pencil.class_log_prob))
 
     @property
     def means(self) -> Array:
         """The mean of each side (2, d)."""
-        return self.pencil.mean + self.pencil.origin
+        return np.asarray(self.pencil.mean + self.pencil.origin)
 
     @property
     def covariances(self) -> Array:
         """The covariance of each side (2, d, d), with the ridge."""
-        return self.pencil.covariance
+        return np.asarray(self.pencil.covariance)
 
     @property
     def constant(self) -> bool:
-        """Whether there is no plane at all."""
+        """True if there is no plane: all rows get the same class."""
         return not self.plane.coef.any()
 
     def log_odds(self, X: Array) -> Array:
-        """How far rows (n, d) are on the second side: coef'x + intercept."""
+        """Log-odds (n,) of the second side for rows (n, d): coef'x + intercept."""
         return np.asarray((X - self.origin) @ self.plane.coef + self.plane.intercept)
 
     def projected(self) -> tuple[Array, Array]:
@@ -107,13 +106,13 @@ class View:
         return self.log_odds(self.means), deviations(self.plane.coef, self.covariances)
 
     def rows(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """The rows of each side, for drawing."""
+        """The rows of each side."""
         if y is None:
-            raise ValueError("rows need their labels: give y beside X")
+            raise ValueError("rows need labels: give y with X")
         X, y = Numbers(who="the figure")(X).values, np.asarray(y)
         if X.shape[1] != len(self.origin) or y.shape != (len(X),):
             raise ValueError(
-                f"X must have {len(self.origin)} features and y a label a row, got X {X.shape} and y {y.shape}"
+                f"X must have {len(self.origin)} features and y a label for each row, got X {X.shape} and y {y.shape}"
             )
         first, second = (X[np.isin(y, self.classes[self.group == side])] for side in (0, 1))
         return first, second
@@ -125,11 +124,11 @@ def deviations(coef: Array, covariances: Array) -> Array:
 
 
 def views(models: Models, pair: Any = None, alike: bool = True) -> list[View]:
-    """Each discriminant's plane between the two sides asked for.
+    """Return the plane of each discriminant for a pair of classes.
 
-    `alike` says that all must have been learned from the same means and covariances.
+    With `alike`, all must have been learned from the same means and covariances.
     """
-    found = [_view(name, model, pair) for name, model in named(models).items()]
+    found = [_view(name, model, pair) for name, model in by_name(models).items()]
     for other in found[1:] if alike else ():
         _check_alike(found[0], other)
     return found
@@ -145,29 +144,34 @@ def _view(name: str, model: TangentDiscriminant, pair: Any) -> View:
 
 
 def _contest(model: TangentDiscriminant, pair: Any) -> tuple[int, Array]:
-    """Which of a model's planes tells a pair apart, and the side of each class."""
-    classes, one = model.classes_.tolist(), model.multi_class == "ovr" and len(model.classes_) > 2
+    """Return the index of the plane that separates a pair, and the side of each class."""
+    classes = model.classes_.tolist()
+    against_rest = model.multi_class == "ovr" and len(classes) > 2
     if pair is None and len(classes) == 2:
         return 0, np.array([0, 1])
-    how = "pair=label for that class against the rest" if one else "pair=(one, other)"
+    how = "pair=label for that class against the rest" if against_rest else "pair=(one, other)"
     if pair is None:
         raise ValueError(f"the figure shows two classes, and {classes} were learned: give {how}")
-    wanted = [pair] if one else list(pair) if isinstance(pair, tuple | list | np.ndarray) else [pair]
-    if len(wanted) != 2 - one or len(set(wanted)) != len(wanted) or not set(wanted) <= set(classes):
+    several = isinstance(pair, tuple | list | np.ndarray) and not against_rest
+    wanted = list(pair) if several else [pair]
+    if len(wanted) != (1 if against_rest else 2) or len(set(wanted)) != len(wanted) or not set(wanted) <= set(classes):
         raise ValueError(f"the classes learned are {classes}: give {how}, got pair={pair!r}")
     if len(classes) == 2:
         return 0, np.array([0, 1])
-    contests = SCHEMES[MULTI_CLASS[model.multi_class]].contests(len(classes))
-    for which, contest in enumerate(contests):
-        sides = contest.sides[1] if one else np.concatenate(contest.sides)
-        if {classes[c] for c in sides} == set(wanted):
-            return which, contest.group
-    raise AssertionError(pair)  # every pair has its contest
+    group = np.zeros(len(classes), dtype=int) if against_rest else np.full(len(classes), -1)
+    if against_rest:
+        which = classes.index(wanted[0])
+        group[which] = 1
+        return which, group
+    first, second = sorted(classes.index(label) for label in wanted)
+    group[first], group[second] = 0, 1
+    # The planes of pairs are in the order (0, 1), (0, 2), ..., as those of `coef_`.
+    return list(combinations(range(len(classes)), 2)).index((first, second)), group
 
 
 def _check_alike(a: View, b: View) -> None:
     if a.means.shape != b.means.shape or a.labels != b.labels:
-        raise ValueError(f"{a.name} and {b.name} tell different classes or features apart: draw them one by one")
+        raise ValueError(f"{a.name} and {b.name} separate different classes or features: draw them one by one")
     size = np.sqrt(np.einsum("kii->ki", a.covariances).max(axis=0))
     moved = abs(a.means - b.means).max(axis=0) > 1e-3 * size
     if moved.any() or (abs(a.covariances - b.covariances) > 1e-3 * np.outer(size, size)).any():

@@ -1,29 +1,29 @@
-"""Figures of what planes err: by their weight s, and by their distance from the means."""
+"""Figures of the errors of planes: by their weight s, and by their distance from the means."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.special import expit, ndtr
 
-from suffice._core.vector import Array
-from suffice.models.planes.pencil import Pencil, worst_error
-from suffice.models.planes.rules import linear_bayes, minimum_error
-from suffice.plotting._canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, style
-from suffice.plotting._views import Models, views
+from papers import Array
+from papers.figures.canvas import CLASSES, FAINT, INK, MARKERS, canvas, dress, finished, style
+from papers.figures.populations import rows_with_moments
+from papers.figures.views import Models, View, views
+from suffice import LinearBayes, MinimumErrorMPM, NoTangentPlaneWarning, PoorFitWarning
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SCALES = ("linear", "logit")
 
 
-def errors_by_s(pencil: Pencil, s: Array) -> tuple[Array, Array]:
-    """The error of tangent planes of weights s (m,): if the classes are normal, and at most."""
+def errors_by_s(pencil: Any, s: Array) -> tuple[Array, Array]:
+    """Errors (m,) of the tangent planes of weights s (m,): if the classes are normal, and at most."""
     planes = [pencil.plane(share, 1.0 - share) for share in s.tolist()]
     normal = [1.0 - plane.gaussian_accuracy() for plane in planes]
     return np.array(normal), np.array([1.0 - plane.worst_case_accuracy() for plane in planes])
@@ -37,18 +37,18 @@ def plot_error_by_s(
     ax: Axes | None = None,
     path: str | Path | None = None,
 ) -> Figure:
-    """The errors of all tangent planes by the weight s of the first covariance, and where discriminants stand.
+    """The errors of all tangent planes by the weight s of the first covariance, with a line at each discriminant.
 
         normal:  P1 Phi(-D1(s)) + P2 Phi(-D2(s)),      at most:  P1 / (1 + D1(s)^2) + P2 / (1 + D2(s)^2)
 
-    A dot marks the least of either curve, if it is between the means.
+    A dot marks the minimum of each curve, if it is between the means.
 
     Parameters
     ----------
     models : fitted tangent discriminant, list or dict of them
-        All learned from the same means and covariances and at the same prior; a line marks each one's s.
+        All learned from the same means and covariances and at the same prior; a line marks the s of each.
     scale : {"linear", "logit"}, default="linear"
-        Of the axis of s; the second one tells values near 0 and 1 apart.
+        Of the axis of s; "logit" spreads values near 0 and 1.
     pair, ax, path
         As in `plot_classes`.
 
@@ -77,12 +77,12 @@ def plot_error_by_s(
     figure, axes = canvas(ax)
     axes.set_xscale(scale)
     s = np.linspace(1e-4, 1.0 - 1e-4, 801) if scale == "linear" else expit(np.linspace(-12.0, 12.0, 801))
-    kinds = zip(errors_by_s(pencil, s), (linear_bayes, minimum_error), ("if normal", "at most"), CLASSES, strict=True)
-    for error, rule, label, color in kinds:
+    kinds = zip(errors_by_s(pencil, s), (LinearBayes(), MinimumErrorMPM()), ("if normal", "at most"), CLASSES, strict=True)
+    for i, (error, rule, label, color) in enumerate(kinds):
         axes.plot(s, error, color=color, linewidth=1.8, label=label)
-        best = rule(pencil)
+        best = _plane(rule, found[0])
         if best.tangent:
-            least = errors_by_s(pencil, np.array([best.s]))[int(rule is minimum_error)]
+            least = errors_by_s(pencil, np.array([best.s]))[i]
             axes.plot(
                 best.s,
                 least,
@@ -101,13 +101,22 @@ def plot_error_by_s(
     axes.set_ylim(bottom=0.0)
     if scale == "linear":
         axes.set_xlim(0.0, 1.0)
-    else:  # of its own accord the scale writes labels across each other
+    else:  # the default labels of this scale overlap
         axes.set_xlim(s[0], s[-1])
         axes.set_xticks([1e-4, 1e-2, 0.5, 1 - 1e-2, 1 - 1e-4], ["0.0001", "0.01", "0.5", "0.99", "0.9999"])
         axes.set_xticks([], minor=True)
     title = f"Error of the planes between the means, $P_1$ = {found[0].prior[0]:.2f}"
     dress(axes, title, "weight $s$ of the first covariance", "error")
     return finished(figure, path)
+
+
+def _plane(rule: Any, view: View) -> Any:
+    """The plane that a rule finds for the moments and the prior of a view."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoTangentPlaneWarning)
+        warnings.simplefilter("ignore", PoorFitWarning)
+        rule.set_params(ridge=0.0, class_prior=view.prior)
+        return rule.fit(*rows_with_moments(view.means, view.covariances)).parameters_[0]
 
 
 def plot_bound(
@@ -118,7 +127,7 @@ def plot_bound(
     ax: Axes | None = None,
     path: str | Path | None = None,
 ) -> Figure:
-    """How much of a class is on its side of a plane at a distance D: at least, and if it is normal.
+    """The share of a class on its side of a plane at a distance D: at least, and if it is normal.
 
         at least: D^2 / (1 + D^2),     normal: Phi(D)
 
@@ -186,11 +195,11 @@ def plot_bound(
                 )
     axes.set_ylim(0.0, 1.06)
     axes.set_xlim(d[0], d[-1])
-    title, x = "What a plane at a distance $D$ leaves on the right side", "Mahalanobis distance $D$ from mean to plane"
+    title, x = "Share of a class on its side of a plane", "Mahalanobis distance $D$ from mean to plane"
     dress(axes, title, x, "probability of being right", None if found else "lower right")
     return finished(figure, path)
 
 
 def _shares(distance: Array) -> tuple[Array, Array]:
-    """The share of a class that is right at distances: at least, and if normal."""
-    return 1.0 - worst_error(distance), np.asarray(ndtr(distance))
+    """Shares of a class on its side of planes at distances of 0 or more: at least, and if normal."""
+    return distance**2 / (1.0 + distance**2), np.asarray(ndtr(distance))

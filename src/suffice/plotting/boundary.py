@@ -1,4 +1,4 @@
-"""Where a classifier draws its borders, in two of the columns."""
+"""The decision boundary of a classifier over two columns."""
 
 from __future__ import annotations
 
@@ -12,18 +12,30 @@ from suffice._core.labels import check_labels, date, positions
 from suffice._core.vector import Array
 from suffice._runtime.messages import COUNT, check_value
 from suffice._runtime.system import optional
-from suffice.plotting._canvas import INK, literal
-from suffice.plotting.displays._base import COLOURS, NARROW, WIDTH, Display, called, class_word, fitted, label, narrow
-from suffice.plotting.displays._rows import FEW, DisplayRows, keys, places, typical, word
+from suffice.plotting._base import (
+    COLOURS,
+    INK,
+    NARROW,
+    WIDTH,
+    Display,
+    class_name,
+    estimator_name,
+    fitted,
+    is_narrow,
+    label,
+    literal,
+)
+from suffice.plotting._rows import DisplayRows, as_numbers, by_frequency, show_value, typical_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CATEGORIES = 12  # of a column, the most frequent
-POINTS = 300  # rows that are drawn
-MARGIN = 0.03  # of the range of a column, on either side
-OTHER = "#9a9a9a"
-PALE = ("#7fb8d8", "#ffffff", "#eaae7f")  # from one class to the other
+MAX_CATEGORIES = 12  # along an axis, the most frequent ones
+MAX_DISTINCT = 20  # a column of at most so many numbers is shown at exactly these
+MAX_ROWS_DRAWN = 300
+MARGIN = 0.03  # beyond the values of a column on either side, as a share of their range
+OTHER = "#9a9a9a"  # colour of classes without one of their own
+SHADES = ("#7fb8d8", "#ffffff", "#eaae7f")  # from the first class to the second
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,37 +43,38 @@ class Axis:
     """The values of a column along an axis of the picture."""
 
     name: Any
-    at: Array  # (g,) where they are
-    rows: Array  # (g,) rows that have them
-    given: Array | None  # (g,) numbers that no row need have
+    at: Array  # (g,) positions
+    rows: Array  # (g,) rows with these values
+    given: Array | None  # (g,) numbers to use instead of those of rows
     labels: list[str] | None  # of categories
-    own: Array  # (n,) where the rows are, NaN if they are not drawn
+    own: Array  # (n,) positions of the rows, NaN if they are not drawn
     dates: bool = False
 
 
 @dataclass(eq=False)
 class BoundaryDisplay(Display):
-    """What a classifier says over two columns, all others held where they are usual.
+    """The answers of a classifier over two columns, all others held at typical values.
 
-    Others are at the middle of the rows' values, or at the most frequent category. Two classes: the probability of the
-    second one, with a line at one half. More: the most probable class, the paler the less sure. Rows are drawn where
-    they are in the two columns, though they differ in the others too; a row on the wrong side may well be right.
+    The others are at the median of the rows, or at the most frequent category. With two classes it shows the
+    probability of the second one, with a line at one half; with more, the most probable class, paler where it is less
+    probable. Rows are drawn by their values in the two columns but differ in the others too, so a row on the wrong side
+    may still be classified correctly.
 
     Parameters
     ----------
     x, y : Axis
         The values along the two axes.
     response : array of shape (g_y, g_x)
-        Two classes: the probability of the second one; more: the number of the most probable class.
+        Two classes: the probability of the second one; more: the index of the most probable class.
     certainty : array of shape (g_y, g_x) or None
-        The probability of the most probable class; None if the classifier gives none.
+        The probability of the most probable class; None if the classifier gives no probabilities.
     classes : array of shape (k,)
     held : dict of column: str
-        Where the other columns are.
+        The values of the other columns.
     labels : array of shape (n,) or None
-        The class of each row, by its number.
+        The class of each row, by its index.
     name : str
-        Of the estimator.
+        The name of the estimator.
 
     Examples
     --------
@@ -94,19 +107,19 @@ class BoundaryDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Of any fitted classifier, pipelines and those of scikit-learn included.
+        """Draw the boundary of any fitted classifier, including pipelines and those of scikit-learn.
 
         Parameters
         ----------
         estimator : fitted classifier
         X : rows
-            Arrays or frames as the classifier takes them; they say where columns are usual and how far they reach.
+            Arrays or frames as the classifier takes them; they give typical values and the ranges of the columns.
         y : labels, default=None
-            With them the rows are drawn, at most 300.
+            If given, the rows are drawn, at most 300.
         columns : pair of columns, default=None
             By name or number; None: the two that count most if the classifier has `importances`, else the first two.
         grid_resolution : int, default=100
-            Points along a column of numbers; few distinct values and categories are taken as they are.
+            Points along a column of numbers; up to 20 distinct values, dates and categories are used as they are.
         ax : matplotlib axes, default=None
         **kwargs : as in `plot`
         """
@@ -118,12 +131,14 @@ class BoundaryDisplay(Display):
             raise ValueError(f"{who} needs at least one row, got none")
         i, j = _pair(model, rows, columns, who)
         across, up = (_axis(rows, column, int(grid_resolution)) for column in (i, j))
-        middle = np.array([typical(rows.column(c)) for c in range(len(rows.names))])
+        middle = np.array([typical_row(rows.column(c)) for c in range(len(rows.names))])
         grid = _grid(rows, middle, (i, across), (j, up))
         response, certainty = _answers(model, grid, (len(up.at), len(across.at)))
-        others = {name: word(rows.column(c)[middle[c]]) for c, name in enumerate(rows.names) if c not in (i, j)}
+        others = {name: show_value(rows.column(c)[middle[c]]) for c, name in enumerate(rows.names) if c not in (i, j)}
         labels = None if y is None else _labels(y, model.classes_, len(rows), who)
-        return cls(across, up, response, certainty, model.classes_, others, labels, called(model)).plot(ax, **kwargs)
+        return cls(across, up, response, certainty, model.classes_, others, labels, estimator_name(model)).plot(
+            ax, **kwargs
+        )
 
     def plot(self, ax: Axes | None = None, *, width: float = WIDTH, **kwargs: Any) -> Self:
         """Draw; other settings are those of matplotlib's `pcolormesh`."""
@@ -136,12 +151,12 @@ class BoundaryDisplay(Display):
         _ticks(axes, "y", self.y)
         others = {0: "", 1: ", the other column at its middle"}
         held = others.get(len(self.held), f", the other {len(self.held)} columns at their middle")
-        self._dress(self.name + held, str(self.x.name), "")
+        self._label(self.name + held, str(self.x.name), "")
         axes.set_ylabel(label(self.y.name, axes))
         return self
 
     def _probability(self, axes: Axes, look: dict[str, Any]) -> None:
-        shades = optional("matplotlib.colors", "plot").LinearSegmentedColormap.from_list("classes", PALE)
+        shades = optional("matplotlib.colors", "plot").LinearSegmentedColormap.from_list("classes", SHADES)
         fixed: dict[str, Any] = {"cmap": shades, "vmin": 0, "vmax": 1, "shading": "nearest", "rasterized": True}
         drawn = axes.pcolormesh(self.x.at, self.y.at, self.response, **{**fixed, **look})
         if min(self.response.shape) > 1 and self.x.labels is None and self.y.labels is None:
@@ -149,11 +164,11 @@ class BoundaryDisplay(Display):
             if inside:
                 axes.contour(self.x.at, self.y.at, self.response, levels=[0.5], colors=[INK], linewidths=1.2)
         bar = self.figure_.colorbar(drawn, ax=axes, shrink=0.9)
-        bar.set_label(literal(f"probability of {class_word(self.classes[1])}"), fontsize="small")
+        bar.set_label(literal(f"probability of {class_name(self.classes[1])}"), fontsize="small")
         bar.ax.tick_params(labelsize="small")
 
     def _shown(self) -> list[int]:
-        """Classes with a colour of their own: those of the greatest areas and of the most rows."""
+        """Return the classes with a colour of their own: those with the largest areas and most rows."""
         areas = np.bincount(self.response.ravel(), minlength=len(self.classes)) / self.response.size
         if self.labels is not None:
             known = self.labels[self.labels >= 0]
@@ -178,10 +193,10 @@ class BoundaryDisplay(Display):
 
     def _legend(self, axes: Axes, palette: dict[int, str]) -> None:
         Patch = optional("matplotlib.patches", "plot").Patch
-        handles = [Patch(color=shade, label=label(class_word(self.classes[c]), axes)) for c, shade in palette.items()]
+        handles = [Patch(color=shade, label=label(class_name(self.classes[c]), axes)) for c, shade in palette.items()]
         left = len(self.classes) - len(palette)
         handles += [Patch(color=OTHER, label=f"{left} other classes")] * (left > 0)
-        if self._own and narrow(axes):
+        if self._own and is_narrow(axes):
             self._below(handles)
         else:
             beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if self._own else {"loc": "upper right"}
@@ -193,7 +208,7 @@ class BoundaryDisplay(Display):
     def _rows(self, axes: Axes) -> None:
         known = ~np.isnan(self.x.own) & ~np.isnan(self.y.own) & (np.asarray(self.labels) >= 0)
         rng, at = np.random.default_rng(0), np.flatnonzero(known)
-        at = np.sort(rng.permutation(at)[:POINTS])
+        at = np.sort(rng.permutation(at)[:MAX_ROWS_DRAWN])
         shift = [rng.uniform(-0.3, 0.3, len(at)) if axis.labels is not None else 0.0 for axis in (self.x, self.y)]
         palette, labels = self._colours(), np.asarray(self.labels)[at]
         x, y = self.x.own[at] + shift[0], self.y.own[at] + shift[1]
@@ -208,7 +223,7 @@ class BoundaryDisplay(Display):
                 color=palette.get(int(c), OTHER),
                 edgecolor="white",
                 linewidth=0.5,
-                label=literal(class_word(self.classes[c])) if len(self.classes) == 2 else None,
+                label=literal(class_name(self.classes[c])) if len(self.classes) == 2 else None,
             )
         if len(self.classes) == 2 and self.certainty is not None:
             if self._own:
@@ -222,7 +237,7 @@ def _pair(model: Any, rows: DisplayRows, columns: Sequence[Any] | None, who: str
     if len(names) < 2:
         raise ValueError(f"{who} shows two columns, and there is {len(names)}")
     if columns is None:
-        return _foremost(model, rows)
+        return _most_important(model, rows)
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"{who}: columns must be two columns, by name or number, got {columns!r}")
     i, j = (rows.index(column, who) for column in columns)
@@ -231,8 +246,8 @@ def _pair(model: Any, rows: DisplayRows, columns: Sequence[Any] | None, who: str
     return i, j
 
 
-def _foremost(model: Any, rows: DisplayRows) -> tuple[int, int]:
-    """The two columns that count most, where the classifier can say."""
+def _most_important(model: Any, rows: DisplayRows) -> tuple[int, int]:
+    """Return the two most important columns if the classifier has importances, else the first two."""
     names = rows.names
     try:
         order = [names.index(name) for name in model.importances(rows.native) if name in names]
@@ -244,31 +259,31 @@ def _foremost(model: Any, rows: DisplayRows) -> tuple[int, int]:
 
 def _axis(rows: DisplayRows, j: int, points: int) -> Axis:
     values, name = rows.column(j), rows.names[j]
-    own = places(values)
+    own = as_numbers(values)
     if own is None or np.isnan(own).all():
-        listed, codes = keys(values)
-        listed = listed[:CATEGORIES]
+        listed, codes = by_frequency(values)
+        listed = listed[:MAX_CATEGORIES]
         first = np.array([int(np.argmax(codes == v)) for v in range(max(1, len(listed)))])
         where = np.where((codes >= 0) & (codes < len(listed)), codes, np.nan).astype(float)
         return Axis(
-            name, np.arange(len(first), dtype=float), first, None, [word(v) for v in listed] or ["missing"], where
+            name, np.arange(len(first), dtype=float), first, None, [show_value(v) for v in listed] or ["missing"], where
         )
     dates = values.dtype.kind == "M"
     distinct, first = np.unique(np.where(np.isnan(own), np.inf, own), return_index=True)
     distinct, first = distinct[np.isfinite(distinct)], first[: np.isfinite(distinct).sum()]
-    if len(distinct) <= FEW or dates or values.dtype.kind == "O":
+    if len(distinct) <= MAX_DISTINCT or dates or values.dtype.kind == "O":
         some = np.unique(np.linspace(0, len(distinct) - 1, min(points, len(distinct))).round().astype(int))
         return Axis(name, distinct[some], first[some], None, None, own, dates)
     reach = MARGIN * (distinct[-1] - distinct[0])
     given = np.linspace(distinct[0] - reach, distinct[-1] + reach, points)
-    if values.dtype.kind in "iu":  # whole numbers stay so
+    if values.dtype.kind in "iu":  # keep whole numbers whole
         given = np.unique(given.round().clip(distinct[0], distinct[-1]).astype(values.dtype))
     given = given.astype(values.dtype)
     return Axis(name, given.astype(float), np.zeros(len(given), dtype=int), given, None, own)
 
 
 def _grid(rows: DisplayRows, middle: Array, across: tuple[int, Axis], up: tuple[int, Axis]) -> Any:
-    """A row for each point of the picture, row by row from below."""
+    """Return a row for each point of the picture, line by line from below."""
     (i, x), (j, y) = across, up
     g, h = len(x.at), len(y.at)
     at = np.repeat(middle[:, None], g * h, axis=1)
@@ -278,14 +293,13 @@ def _grid(rows: DisplayRows, middle: Array, across: tuple[int, Axis], up: tuple[
         given[i] = np.tile(x.given, h)
     if y.given is not None:
         given[j] = np.repeat(y.given, g)
-    return rows.made(at, given)
+    return rows.compose(at, given)
 
 
 def _answers(model: Any, grid: Any, shape: tuple[int, int]) -> tuple[Array, Array | None]:
     if not hasattr(model, "predict_proba"):
-        said = np.asarray(model.predict(grid))
-        place = {label: c for c, label in enumerate(model.classes_.tolist())}
-        return np.array([place[label] for label in said.tolist()]).reshape(shape), None
+        index = {label: c for c, label in enumerate(model.classes_.tolist())}
+        return np.array([index[label] for label in np.asarray(model.predict(grid)).tolist()]).reshape(shape), None
     p = np.asarray(model.predict_proba(grid), dtype=float)
     top = p.max(axis=1).reshape(shape)
     if p.shape[1] == 2:
