@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo quick test test-all test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
+.PHONY: demo quick test test-all test-long test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
 	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-out-of-sample \
 	bench-priors bench-quick bench-scale bench-search bench-sql bench-tables benchmark benchmark-check \
 	bench-tangent sklearn-tests figures clean
@@ -12,16 +12,22 @@ JOBS ?= auto
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
 
-# Doctests, laws at one example, and the tests of what has changed: under a minute.
+# Doctests, every law on one example, and the tests of the files that have changed: about a minute.
 quick: $(VENV)/.test
 	$(BIN)/python -m tests.quick
 
+# Every law, oracle and bad input: about six minutes on two cores.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=10
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15
 
-# What `make test` leaves out: scikit-learn's checks for further settings of an estimator, and other long ones.
+# Checks of `make test` repeated for further settings, and tests that start many processes or run long.
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m thorough
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15 -m thorough
+
+# For the night, not part of .ci/run: the same laws on more examples, with as many steps as a user's learner takes.
+test-long: $(VENV)/.test
+	SUFFICE_LAWS=long $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15 \
+		-m 'not browser and not spark and not postgres'
 
 test-browser: $(VENV)/.browser
 	.ci/chromium
@@ -45,12 +51,12 @@ check: $(VENV)/.check
 figures: $(VENV)/.base
 	$(BIN)/python examples/displays.py docs/plots
 
-# scikit-learn's own tests, with ours in the place of theirs; docs/scikit-learn.md says why some do not pass.
+# scikit-learn's own tests, run on the estimators here; docs/scikit-learn.md says why some do not pass.
 sklearn-tests: $(VENV)/.test
 	$(BIN)/python -m tests.sklearn_own
 
-# All tables of the papers on the data sets at hand; a run that was stopped goes on where it was, and measures again
-# what settings, data or the version have changed for.
+# All tables of the papers on the data sets that are installed. A run that was stopped continues, and measures again where
+# settings, data or the version have changed.
 DATA ?= $(if $(SUFFICE_DATA),$(SUFFICE_DATA),$(wildcard ../shared/data))
 AT = $(if $(DATA),--data $(DATA))
 RUN = $(BIN)/python -m papers run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(AT)
@@ -63,13 +69,12 @@ bench-quick: $(VENV)/.base
 	$(RUN) --quick --out bench-quick-results
 	$(BIN)/python -m papers report bench-quick-results $(AT)
 
-# Mixed tables as they are beside boosting and others, some hours on one core; what has been measured is kept, and a run
-# that was stopped goes on.
+# Raw mixed tables against boosting and others, some hours on one core. Results are kept, and a stopped run continues.
 bench-accuracy: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.accuracy run $(AT)
 	$(BIN)/python -m benchmarks.accuracy report $(AT)
 
-# AdditiveTables beside EBM; what has been measured is kept, and a run that was stopped goes on.
+# AdditiveTables against EBM. Results are kept, and a stopped run continues.
 bench-additive: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.additive small $(AT)
 	$(BIN)/python -m benchmarks.additive monotone $(AT)
@@ -80,7 +85,7 @@ bench-calibration: $(VENV)/.test
 bench-carried: $(VENV)/.test
 	$(BIN)/python -m benchmarks.carried $(AT)
 
-# Two workers of Dask beside one on 5 million rows: some minutes, best on a machine that does nothing else.
+# Two Dask workers against one on 5 million rows: some minutes, best on an idle machine.
 bench-cluster: $(VENV)/.test
 	$(BIN)/python -m benchmarks.cluster
 
@@ -95,7 +100,7 @@ bench-growth: $(VENV)/.base
 bench-missing: $(VENV)/.test
 	$(BIN)/python benchmarks/missing.py $(AT)
 
-# Raw digits, quadratic discriminants beside others: half an hour on two cores.
+# Raw digits, quadratic discriminants against others: half an hour on two cores.
 bench-mnist: $(VENV)/.base
 	$(BIN)/python -m benchmarks.mnist $(AT) --out benchmarks/measured/mnist.json
 	$(BIN)/python -m benchmarks.page
@@ -106,18 +111,18 @@ bench-out-of-sample: $(VENV)/.test
 bench-priors: $(VENV)/.test
 	$(BIN)/python -m benchmarks.priors $(if $(DATA),--data $(DATA))
 
-# Files that do not fit into memory, some minutes and 5 GB of disk; another size is ROWS=5000000.
+# Files that do not fit into memory, some minutes and 5 GB of disk; ROWS=5000000 sets another size.
 bench-scale: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.scale --rows $(or $(ROWS),50000000)
 
 bench-search: $(VENV)/.base
 	$(BIN)/python benchmarks/search.py
 
-# The scoring query in DuckDB beside predict_proba.
+# The scoring query in DuckDB against predict_proba.
 bench-sql: $(VENV)/.test
 	$(BIN)/python benchmarks/sql.py
 
-# Every figure is a ratio to a peer in the same run; best on a machine that does nothing else. Writes docs/speed.md.
+# Every figure is a ratio to a peer in the same run; best on an idle machine. Writes docs/speed.md.
 benchmark: $(VENV)/.base
 	$(BIN)/python -m benchmarks.speed --out benchmarks/measured/speed.json
 	$(BIN)/python -m benchmarks.growth --out benchmarks/measured/growth.json
@@ -127,7 +132,7 @@ benchmark: $(VENV)/.base
 benchmark-check: $(VENV)/.base
 	$(BIN)/python -m benchmarks.check
 
-# adult as it is, in five splits; kept in the same way.
+# Raw adult, in five splits; results are kept in the same way.
 bench-tables: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.tables $(AT) --figure docs/adult.svg
 

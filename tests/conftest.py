@@ -1,4 +1,4 @@
-"""Where the data sets are, and what a test run says when they are not there."""
+"""How much of each law a run checks, which tests share a worker, and where the data sets are."""
 
 from __future__ import annotations
 
@@ -9,17 +9,40 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
+from xdist.scheduler import LoadScopeScheduling
 
-for name, examples in {"laws": 6, "quick": 1}.items():
+# Examples of each law: `make quick`, `make test`, and `make test-long`, which is for the night.
+for name, examples in {"quick": 1, "laws": 2, "long": 12}.items():
     settings.register_profile(
         name, max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
 settings.load_profile(os.environ.get("SUFFICE_LAWS", "laws"))
-threadpool_limits(1)  # processes run side by side already
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # for what is not loaded yet, as SciPy, and started
+
+# Workers run side by side already. The environment is for libraries that are loaded later, and for child processes.
+threadpool_limits(1)
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 DATA = Path(os.environ.get("SUFFICE_DATA") or Path(__file__).parents[2] / "shared" / "data")
+ONE_WORKER = {  # files whose fixtures take seconds
+    "tests/sklearn_own/test_outcomes.py",
+}
 MISSING = f"no data sets at {DATA}: set SUFFICE_DATA to their folder"
+
+
+class Together(LoadScopeScheduling):
+    """Send the tests that share a costly fixture to one worker, and all others to whichever worker is free."""
+
+    def _split_scope(self, nodeid):
+        if "dask" in nodeid:
+            return "dask"  # one cluster
+        file = nodeid.partition("::")[0]
+        return file if file in ONE_WORKER else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    # xdist's own groups (`xdist_group`) are silently ignored with pytest 9.2: pytest-dev/pytest-xdist#1386
+    return Together(config, log) if config.option.dist == "loadgroup" else None
 
 
 def pytest_collection_modifyitems(items):

@@ -1,6 +1,6 @@
-"""The inner loop (`make quick`): doctests, the laws at one example each, and the tests of what has changed.
+"""The inner loop (`make quick`): doctests, every law on one example, and the tests of the files that have changed.
 
-Changed is what git finds different from the last commit, or, if nothing is, what the last commit changed.
+Changed files are those that differ from the last commit or, if there are none, those that the last commit changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LAWS = "tests/test_laws.py"
 
 
 def changed() -> list[Path]:
-    """The files that differ from the last commit, or that it changed."""
+    """Return the files that differ from the last commit, or those that it changed."""
 
     def git(*words: str) -> list[Path]:
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
@@ -27,7 +27,7 @@ def changed() -> list[Path]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The tests of a file: itself, those of the same folder, or of the same name."""
+    """Return the tests of a file: itself, its mirror folder, or the test files of the same name."""
     if path.parts[0] == "tests":
         return [str(path)] if path.name.startswith("test_") and (ROOT / path).exists() else []
     if path.parts[:2] != ("src", "suffice") or path.suffix != ".py":

@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import inspect
 import json
+import os
 import pkgutil
 import re
 import sys
@@ -24,6 +25,8 @@ import numpy as np
 
 import suffice
 from suffice import TabularClassifier
+
+os.environ["SUFFICE_LAWS"] = "long"  # learners take as many steps as a user's do
 from tests.zoo import ZOO, Entry
 
 OTHERS = [Entry("tabular", TabularClassifier(n_trees=10, random_state=0), units=False, missing=True)]

@@ -48,47 +48,49 @@ KINDS = [
     LinearDiscriminantAnalysis,
     LogisticRegression,
     FisherDiscriminant,
+    partial(TabularClassifier, n_trees=8),
+]
+COUNTING = [MultinomialNB, BernoulliNB, PoissonNB]  # of numbers that are not negative
+NOT_ADDITIVE = [KernelMPM]
+PLANES = [  # with the base class of FisherDiscriminant
     ScatterDiscriminant,
     MinimaxProbabilityMachine,
     MinimumErrorMPM,
     QuasiBayes,
     LinearBayes,
     partial(DesignedDiscriminant, Ratio()),
-    partial(TabularClassifier, n_trees=8),
 ]
-SETTINGS = [  # further ones of these
+SETTINGS = [  # other settings of the estimators above
     partial(QuadraticDiscriminantAnalysis, shrinkage="evidence", tying=0.5),
     partial(LinearDiscriminantAnalysis, shrinkage="oas"),
     partial(GaussianNB, learner=RiskCalibration(0.1, 8, stop=None)),
     partial(TabularClassifier, n_trees=8, learner=ClosedForm()),
 ]
-COUNTING = [MultinomialNB, BernoulliNB, PoissonNB]  # numbers of at least 0
-OTHERS = [KernelMPM]  # that do not add up
 
 
 def excused(estimator):
-    """Checks that cannot hold, and why."""
+    """Return the checks that cannot hold, with the reason."""
     if isinstance(estimator, TabularClassifier) and estimator.learner is None:
-        why = "weights are learned by leaving rows out, of which one of weight 2 is left out as a whole"
+        why = "expert weights are learned by leaving rows out, and a row of weight 2 is left out as a whole"
         return {"check_sample_weight_equivalence_on_dense_data": why}
     return {}
 
 
-@parametrize_with_checks([kind() for kind in KINDS + COUNTING + OTHERS], expected_failed_checks=excused)
+@parametrize_with_checks([kind() for kind in KINDS + COUNTING + NOT_ADDITIVE], expected_failed_checks=excused)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.thorough
-@parametrize_with_checks([kind() for kind in SETTINGS])
+@parametrize_with_checks([kind() for kind in PLANES + SETTINGS])
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_of_further_settings(estimator, check):
+def test_scikit_learns_own_checks_of_further_planes_and_settings(estimator, check):
     check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::suffice.NoTangentPlaneWarning", "ignore:numbers with fractions")
-@pytest.mark.parametrize("kind", KINDS + SETTINGS)
+@pytest.mark.parametrize("kind", KINDS + PLANES + SETTINGS)
 def test_weights_are_routed(kind):
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.1, 5, len(y))

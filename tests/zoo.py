@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +60,9 @@ from tests.strangers.lazy import Lazy
 from tests.toy import Unit
 
 Oracle = Callable[[Any, Any, Any], Any]
+
+# A law that holds after a few steps of a learner holds after many; `make test-long` takes as many as a user would.
+STEPS = 64 if os.environ.get("SUFFICE_LAWS") == "long" else 10
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,7 @@ NIW = GaussianPrior(4, 6, covariance="total", kind="niw")
 EVIDENCE = GaussianPrior("evidence", "evidence", correlation="evidence", kind="niw")
 OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some classes
 VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
+RC, GD = RiskCalibration(0.1, STEPS, stop=None), GradientDescent(max_iter=STEPS, stop=None)
 HONEST = RiskCalibration(0.1, 8, stop=None, out_of_sample=True)
 DECLARED = {0: [str(v) for v in range(17)]}
 TABLES = Dirichlet("evidence", base="marginal")
@@ -192,17 +197,17 @@ ZOO = [
     Entry("logistic-ovr", LogisticRegression(learner=ClosedForm(), multi_class="ovr")),
     Entry("logistic-newton", LogisticRegression(), newton, tolerance=1e-6),
     Entry("logistic-newton-ovr", LogisticRegression(multi_class="ovr"), tolerance=1e-6),
-    Entry("logistic-gd", LogisticRegression(learner=GradientDescent(stop=None))),
-    Entry("categorical-rc", CategoricalNB(learner=RiskCalibration(0.1, stop=None)), units=False),
+    Entry("logistic-gd", LogisticRegression(learner=GD)),
+    Entry("categorical-rc", CategoricalNB(learner=RC), units=False),
     Entry("categorical-dfe", CategoricalNB(learner=DiscriminativeFrequency(stop=None)), units=False),
-    Entry("categorical-gd", CategoricalNB(learner=GradientDescent(stop=None)), units=False),
-    Entry("gaussian-nb-rc", GaussianNB(learner=RiskCalibration(0.1, stop=None)), missing=False, tolerance=1e-9),
-    Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RiskCalibration(0.1, stop=None)), tolerance=1e-8),
-    Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GradientDescent(stop=None)), tolerance=1e-8),
+    Entry("categorical-gd", CategoricalNB(learner=GD), units=False),
+    Entry("gaussian-nb-rc", GaussianNB(learner=RC), missing=False, tolerance=1e-9),
+    Entry("qda-rc", QuadraticDiscriminantAnalysis(learner=RC), tolerance=1e-8),
+    Entry("qda-gd", QuadraticDiscriminantAnalysis(learner=GD), tolerance=1e-8),
     Entry("lda-tm", LinearDiscriminantAnalysis(learner=TM(max_iter=8)), tolerance=1e-6),
     Entry(
         "rda-rc",
-        QuadraticDiscriminantAnalysis(shrinkage="oas", tying=0.5, learner=RiskCalibration(0.1, stop=None)),
+        QuadraticDiscriminantAnalysis(shrinkage="oas", tying=0.5, learner=RC),
         tolerance=1e-8,
     ),
     Entry("lda-shrunk-tm", LinearDiscriminantAnalysis(shrinkage=0.5, learner=TM(max_iter=8)), tolerance=1e-6),
@@ -214,20 +219,20 @@ ZOO = [
     Entry("linear-bayes", LinearBayes(), missing=True, tolerance=1e-6),
     Entry("designed", DesignedDiscriminant(Ratio()), missing=True, tolerance=1e-6),
     Entry("minimax-ovr", MinimaxProbabilityMachine(multi_class="ovr"), missing=True),
-    Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, anchor=0, stop=None)), tolerance=1e-6),
+    Entry("scatter-rc", ScatterDiscriminant(learner=RiskCalibration(0.1, STEPS, anchor=0, stop=None)), tolerance=1e-6),
     Entry("binned", ModelClassifier(Binned(Dirichlet())), missing=True),
     Entry("binned-kmeans", ModelClassifier(Binned(Dirichlet(), "kmeans", 5)), missing=True),
     Entry("binned-uniform", ModelClassifier(Binned(Dirichlet(), "uniform", 8, spikes=False)), missing=True),
     Entry("binned-mdl", ModelClassifier(Binned(Dirichlet(), "mdl")), missing=True),
-    Entry("binned-rc", ModelClassifier(Binned(Dirichlet(), n_bins=8), RiskCalibration(0.1, stop=None))),
+    Entry("binned-rc", ModelClassifier(Binned(Dirichlet(), n_bins=8), RC)),
     Entry("nested", ModelClassifier(Nested()), missing=True),
     Entry("nested-few", ModelClassifier(Nested(n_bins=12, coarser=(3,))), missing=True),
     Entry("naive-bayes", NaiveBayes(), units=False, missing=True),
     Entry("naive-bayes-normal", NaiveBayes(numeric="gaussian"), units=False, missing=True),
-    Entry("naive-bayes-rc", NaiveBayes(learner=RiskCalibration(0.1, stop=None)), units=False, tolerance=1e-9),
+    Entry("naive-bayes-rc", NaiveBayes(learner=RC), units=False, tolerance=1e-9),
     Entry(
         "naive-bayes-gd",
-        NaiveBayes(numeric="gaussian", learner=GradientDescent(stop=None)),
+        NaiveBayes(numeric="gaussian", learner=GD),
         units=False,
         tolerance=1e-8,
     ),
@@ -235,17 +240,25 @@ ZOO = [
     Entry("additive", AdditiveTables(pairs=None, learner=ClosedForm()), units=False, missing=True),
     Entry("multinomial", MultinomialNB(), fitted(naive_bayes.MultinomialNB()), False, counts=True),
     Entry("multinomial-ml", MultinomialNB(prior=None), units=False, counts=True),
-    Entry("multinomial-rc", MultinomialNB(learner=RiskCalibration(0.1, stop=None)), units=False, counts=True),
+    Entry("multinomial-rc", MultinomialNB(learner=RC), units=False, counts=True),
     Entry("multinomial-dfe", MultinomialNB(learner=DiscriminativeFrequency(stop=None)), units=False, counts=True),
-    Entry("multinomial-gd", MultinomialNB(learner=GradientDescent(stop=None)), units=False, counts=True),
+    Entry("multinomial-gd", MultinomialNB(learner=GD), units=False, counts=True),
     Entry("bernoulli", BernoulliNB(), fitted(naive_bayes.BernoulliNB()), False, True, counts=True),
     Entry("bernoulli-ml", BernoulliNB(prior=None), units=False, missing=True, counts=True),
     Entry("bernoulli-tm", BernoulliNB(learner=TM(max_iter=8)), None, False, False, 1e-8, counts=True),
-    Entry("bernoulli-gd", BernoulliNB(learner=GradientDescent(stop=None)), units=False, counts=True),
+    Entry("bernoulli-gd", BernoulliNB(learner=GD), units=False, counts=True),
     Entry("poisson", PoissonNB(), poisson_classes, False, True, counts=True),
     Entry("poisson-ml", PoissonNB(prior=None), units=False, missing=True, counts=True),
-    Entry("poisson-rc", PoissonNB(learner=RiskCalibration(0.1, stop=None)), None, False, False, 1e-9, counts=True),
-    Entry("poisson-gd", PoissonNB(learner=GradientDescent(stop=None)), None, False, False, 1e-9, counts=True),
+    Entry("poisson-rc", PoissonNB(learner=RC), None, False, False, 1e-9, counts=True),
+    Entry(
+        "poisson-gd",
+        PoissonNB(learner=GD),
+        None,
+        False,
+        False,
+        1e-9,
+        counts=True,
+    ),
     Entry("toy", ModelClassifier(Unit()), nearest_means, units=False),
     Entry("categorical-honest", CategoricalNB(learner=HONEST), units=False),
     Entry("gaussian-nb-honest", GaussianNB(learner=HONEST), tolerance=1e-9),

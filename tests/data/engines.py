@@ -159,7 +159,7 @@ def spark(frame, target):
 ENGINES = {
     "memory": Engine(memory),
     "parquet": Engine(parquet),
-    "dask": Engine(dask, marks=(pytest.mark.xdist_group("dask"),)),
+    "dask": Engine(dask),
     "spark": Engine(spark, marks=(pytest.mark.spark,)),
 }
 

@@ -27,8 +27,6 @@ from suffice.testing import check_engine
 from tests.data.engines import computed, dask_client, dask_frame
 from tests.data.test_scale import TARGET, mixed
 
-pytestmark = pytest.mark.xdist_group("dask")  # one cluster for all
-
 
 def numbers(n=60, seed=0):
     rng = np.random.default_rng(seed)

@@ -21,9 +21,16 @@ from suffice.features import FSCL, RBF
 from tests.samples import IRIS, WINE
 
 
-@parametrize_with_checks([RBF(), RBF(centers="kmeans")])
+@parametrize_with_checks([RBF()])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks([RBF(centers="kmeans")])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_of_further_centres(estimator, check):
     check(estimator)
 
 

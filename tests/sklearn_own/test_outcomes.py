@@ -9,8 +9,6 @@ import sklearn
 
 from tests.sklearn_own.run import GROUPS, PAGE, ROWS, count, kind, run, why_not
 
-pytestmark = pytest.mark.xdist_group("sklearn own")  # one run for all
-
 
 @pytest.fixture(scope="module")
 def found():

@@ -22,21 +22,22 @@ from suffice.models import (
 )
 from suffice.testing import PickledPartitions, check_engine, check_learner, check_model
 from tests.strangers.averaged import AveragedCalibration
+from tests.zoo import STEPS
 
 LEARNERS = [
     ClosedForm(),
-    RiskCalibration(),
-    RiskCalibration(0.1, stop=None, anchor=0),
-    RiskCalibration(init="random", random_state=0),
+    RiskCalibration(max_iter=STEPS),
+    RiskCalibration(0.1, STEPS, stop=None, anchor=0),
+    RiskCalibration(max_iter=STEPS, init="random", random_state=0),
     TM(),
-    GradientDescent(),
+    GradientDescent(max_iter=STEPS),
     Newton(),
     DiscriminativeFrequency(),
 ]
 DRAWING = [
-    RiskCalibration(init="bootstrap", random_state=0),
-    RiskCalibration(batch_size=20, random_state=0),
-    RiskCalibration(validation_fraction=0.2, random_state=0),
+    RiskCalibration(max_iter=STEPS, init="bootstrap", random_state=0),
+    RiskCalibration(max_iter=STEPS, batch_size=20, random_state=0),
+    RiskCalibration(max_iter=STEPS, validation_fraction=0.2, random_state=0),
 ]
 
 
