@@ -23,6 +23,8 @@ from benchmarks.kept import Kept
 from benchmarks.measures import scores
 from tests.conftest import DATA
 
+pytestmark = pytest.mark.thorough  # small measurements
+
 ROOT = Path(__file__).parents[1]
 FAST = ["NaiveBayes", "LogisticRegression"]
 

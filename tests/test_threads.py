@@ -189,6 +189,7 @@ def fits_in_blocks(entries, names):
         return [fits(name) for name in names]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.usefixtures("two_cores")
 def test_fits_in_threads_processes_and_a_search_at_once_neither_hang_nor_differ():
@@ -228,6 +229,7 @@ def test_blocks_of_any_size_and_wide_rows_give_the_same():
                 assert_allclose(quadratic.fit(wide, Y[:600]).predict_proba(wide), whole, atol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_a_search_in_workers_finds_what_one_alone_does(backend):
     alone = searched(1)

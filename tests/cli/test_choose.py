@@ -13,6 +13,7 @@ from suffice.cli.choose import NO_TIME, Score, Trial, _ChoiceRace
 from suffice.compare.race.workers import FAILED
 
 
+@pytest.mark.thorough
 def test_a_wide_table_is_done_in_its_time(tmp_path, call):
     """One of the models alone would take far longer, and nothing stops a fit from within."""
     rng, seconds = np.random.default_rng(0), 12

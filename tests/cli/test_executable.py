@@ -29,6 +29,7 @@ def run(*words, cwd, code=0):
     return done
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_adult_from_end_to_end(tmp_path):
     table = pq.read_table(DATA / "adult.parquet")

@@ -64,6 +64,7 @@ def log_posterior(X, y, means, covs, weight=0.0, cov0=None):
     return total
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 2])
 @kinds
 @pytest.mark.parametrize("prior", [None, FLAT_MEANS], ids=["ml", "covariances"])

@@ -121,6 +121,7 @@ def brute_force(means, covariances, prior, error, rng):
     return best
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rule", "error"), [(linear_bayes, lambda d: ndtr(-d)), (minimum_error, worst_error)], ids=["bayes", "minimum"]
 )

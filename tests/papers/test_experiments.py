@@ -125,6 +125,7 @@ def test_a_run_goes_on_where_it_was(tmp_path):
     assert set(TINY.measured(whole.read())) == {("iris", "nb"), ("wine", "nb")}
 
 
+@pytest.mark.thorough
 def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path):
     command = [sys.executable, "-m", "papers", "run", "rc1-table2", "--quick", "--offline", "--out"]
     environment = {**os.environ, "SUFFICE_DATA": "", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -144,6 +145,7 @@ def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path):
     assert len(before) <= len(after)
 
 
+@pytest.mark.thorough
 def test_processes_do_not_matter(tmp_path):
     one, _ = run([TABLES["rc1-table2"]], tmp_path / "one", OFFLINE, quick=True)
     two, _ = run([TABLES["rc1-table2"]], tmp_path / "two", OFFLINE, quick=True, jobs=2)

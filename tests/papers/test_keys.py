@@ -76,6 +76,7 @@ def test_version_and_rows_are_in_the_key(monkeypatch, tmp_path):
     assert TABLE.key(TASK, OFFLINE) != before
 
 
+@pytest.mark.thorough
 def test_keys_are_the_same_in_every_process():
     every = "[t.key(t.tasks()[0], L()) for t in TABLES.values() if t.tasks() and (not t.needs(t.tasks()[0]))]"
     some = "TABLES['nblr-table2'].key(Task('nblr-table2', 'Iris', 'NB', 0), L())"

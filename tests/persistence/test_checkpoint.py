@@ -99,6 +99,7 @@ def entries(folder):
     return len(list(folder.glob("*.answer")))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 def test_a_killed_process_goes_on_where_it_was(tmp_path):
     kept = tmp_path / "kept"

@@ -287,6 +287,7 @@ def test_what_is_no_file(tmp_path):
             suffice.load(str(tmp_path / "m"))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="others have no such files")
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
     """A pipe would be waited for, and a device has no end."""

@@ -37,6 +37,7 @@ def model():
     return GaussianNB().fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
 
 
+@pytest.mark.thorough
 def test_a_kill_at_any_moment_leaves_a_whole_file(model, tmp_path):
     """Another process saves to the file and is halted 40 times: what is there then is what a kill would leave.
 

@@ -192,6 +192,7 @@ def test_what_is_not_fitted_is_not_drawn():
             display.from_estimator(NaiveBayes())
 
 
+@pytest.mark.thorough
 def test_the_example_draws_every_display(tmp_path, monkeypatch, capsys):
     script = Path(__file__).parents[2] / "examples" / "displays.py"
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])

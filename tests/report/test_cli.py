@@ -89,6 +89,7 @@ def test_dates_and_spans_of_time_count_as_days(tmp_path, rng):
     assert "something has been learned" in said
 
 
+@pytest.mark.thorough
 def test_processes_do_not_matter(table):
     words = ("compare", table, "--target", "label", "--methods", FEW, "--folds", 3)
     one, two = (call(*words, "--jobs", jobs) for jobs in (1, 2))

@@ -9,6 +9,8 @@ import sklearn
 
 from tests.sklearn_own.run import GROUPS, PAGE, ROWS, count, kind, run, why_not
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def found():
