@@ -1,4 +1,4 @@
-"""Calibrate classifiers; learn from three sites without moving a row, and take one patient back."""
+"""Calibrate classifiers; learn from three sites without moving a row, and forget one patient."""
 
 import numpy as np
 from rich.console import Console
@@ -14,7 +14,7 @@ console = Console()
 X, y = load_breast_cancer(return_X_y=True)
 train, test, labels, truth = train_test_split(X, y, stratify=y, random_state=0)
 
-console.print(f"[bold]suffice {suffice.__version__}[/]: breast cancer, {len(train)} rows to learn from\n")
+console.print(f"[bold]suffice {suffice.__version__}[/]: breast cancer, {len(train)} training rows\n")
 
 table = Table("classifier", "learner", "passes", "test error", "log loss")
 for kind in (suffice.GaussianNB, suffice.LinearDiscriminantAnalysis, suffice.QuadraticDiscriminantAnalysis):
@@ -29,8 +29,8 @@ a, b, c = (suffice.QuadraticDiscriminantAnalysis().fit(train[rows], labels[rows]
 together = a + b + c
 at_once = suffice.QuadraticDiscriminantAnalysis().fit(train, labels)
 gap = abs(together.predict_proba(test) - at_once.predict_proba(test)).max()
-console.print(f"Three sites added up: [bold]{together.statistics_}[/]")
-console.print(f"  largest difference in probability from learning all rows at once: {gap:.1e}")
+console.print(f"Three sites merged: [bold]{together.statistics_}[/]")
+console.print(f"  largest difference in probability from a fit of all rows: {gap:.1e}")
 
 together.forget(train[:1], labels[:1])
 never = suffice.QuadraticDiscriminantAnalysis().fit(train[1:], labels[1:])

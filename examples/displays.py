@@ -1,4 +1,4 @@
-"""Every display on real rows, a line each: python examples/displays.py [folder, ./figures]."""
+"""Draw every display on real data, one line each: python examples/displays.py [folder, ./figures]."""
 
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ labels = cancer.target_names[cancer.target]
 X, test, y, truth = train_test_split(cancer.data, labels, stratify=labels, random_state=0)
 calibrated = QuadraticDiscriminantAnalysis(learner=RiskCalibration()).fit(X, y)
 readable = AdditiveTables(pairs=1).fit(X, y)
-forest = RandomForestClassifier(random_state=0).fit(iris.data, iris.target_names[iris.target])  # any classifier will do
+forest = RandomForestClassifier(random_state=0).fit(iris.data, iris.target_names[iris.target])  # any classifier works
 
 kinds = {"naive Bayes": GaussianNB(), "calibrated": GaussianNB(learner=RiskCalibration())}
 held_out = [cross_val_predict(kind, cancer.data, labels, method="predict_proba")[:, 1] for kind in kinds.values()]

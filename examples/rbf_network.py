@@ -22,10 +22,10 @@ network = Pipeline(
     ]
 )
 grid = {"rbf__n_centers": [5, 10, 20, 40, 80], "clf__prior__cov_weight": [0.1, 10]}
-with console.status("Searching the number of centres by cross-validation"):
+with console.status("Choosing the number of centres by cross-validation"):
     search = GridSearchCV(network, grid, cv=5).fit(train, labels)
 
-table = Table("centres", "rows' worth of prior", "error in cross-validation")
+table = Table("centres", "prior rows", "cross-validated error")
 for setting, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
     mark = "[bold]" if setting == search.best_params_ else ""
     table.add_row(*(f"{mark}{value}" for value in (*reversed(setting.values()), f"{1 - score:.3f}")))
@@ -43,5 +43,5 @@ here, there = (
 columns = learned.transform(scale.transform(test))
 whole = LinearDiscriminantAnalysis().fit(learned.transform(scale.transform(train)), labels)
 gap = abs((here + there).predict_proba(columns) - whole.predict_proba(columns)).max()
-console.print("With the layer given, two halves of the rows are learned apart and added up:")
+console.print("With the layer fixed, two halves of the rows are learned separately and merged:")
 console.print(f"  largest difference in probability from learning them together: {gap:.1e}")

@@ -1,7 +1,7 @@
 """A spam filter that learns message by message, and forgets one on request.
 
-A pipeline learns the words (CountVectorizer) and how often they stand in spam (MultinomialNB). A pipeline itself has no
-`partial_fit` and no `forget`, so both parts are taken from it: rows are counted by the first, learned by the second.
+A pipeline learns the vocabulary (CountVectorizer) and how often each word occurs in spam (MultinomialNB). A pipeline
+itself has no `partial_fit` and no `forget`, so we use its two parts: the first counts words, the second learns.
 """
 
 import numpy as np
@@ -59,7 +59,7 @@ messages, labels = np.array([*HAM, *SPAM]), np.repeat(["ham", "spam"], [len(HAM)
 order = np.random.default_rng(0).permutation(len(messages))
 messages, labels = messages[order], labels[order]
 
-# The first messages give the words, in which all later ones are counted.
+# The first messages define the vocabulary; words that occur only in later ones are not counted.
 pipeline = make_pipeline(CountVectorizer(), MultinomialNB()).fit(messages[:24], labels[:24])
 words, model = pipeline[:-1], pipeline[-1]
 
@@ -71,7 +71,7 @@ print(f"learned in pieces: {model.statistics_}")
 
 
 def spam_probability() -> float:
-    """How sure the filter is that the new message is spam; the pipeline sees what its last step has learned."""
+    """Return the probability that the new message is spam; the pipeline uses what its last step has learned."""
     return float(pipeline.predict_proba([NEW])[0, 1])
 
 
@@ -80,7 +80,7 @@ model.forget(words.transform([WRONG]), ["spam"])
 print(f"{WRONG!r} forgotten")
 print(f"{NEW!r}: spam with probability {spam_probability():.2f}")
 
-never = MultinomialNB().fit(words.transform(messages), labels)  # learned from all other messages at once
+never = MultinomialNB().fit(words.transform(messages), labels)  # all other messages at once
 gap = abs(never.feature_log_prob_ - model.feature_log_prob_).max()
 print(f"largest difference from a filter that never saw it: {gap:.1e}")
-print("Words of the first messages stay in the vocabulary, even without a count; a HashingVectorizer keeps none.")
+print("Words of the first messages stay in the vocabulary, even with a count of zero; a HashingVectorizer stores none.")
