@@ -164,7 +164,7 @@ def test_a_row_without_entries_has_the_probabilities_of_the_classes(entry, seed)
 
 
 @every(lambda entry: entry.missing)
-@settings(max_examples=3)  # of many fits each
+@settings(max_examples=-(-settings().max_examples // 2))  # each of many fits
 @given(seeds, st.integers(1, 30))
 def test_rows_with_missing_values_add_up(entry, seed, pieces):
     X, y = entry.draw(seed, n=120)
