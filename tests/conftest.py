@@ -24,7 +24,12 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 DATA = Path(os.environ.get("SUFFICE_DATA") or Path(__file__).parents[2] / "shared" / "data")
 ONE_WORKER = {  # files whose fixtures take seconds
+    "tests/persistence/test_damage.py",
+    "tests/report/test_compare_page.py",
+    "tests/report/test_contest.py",
     "tests/sklearn_own/test_outcomes.py",
+    "tests/test_class_shares.py",
+    "tests/test_text.py",
 }
 MISSING = f"no data sets at {DATA}: set SUFFICE_DATA to their folder"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -51,7 +51,6 @@ def holes(X, seed):
 
 @every(lambda entry: entry.sparse)
 @given(seeds)
-@settings(max_examples=4)
 def test_sparse_is_dense(entry, seed):
     X, y = entry.draw(seed, n=90)
     rng = np.random.default_rng(seed)

@@ -74,7 +74,7 @@ def both(estimator, X, y, **settings):
 
 
 @every(lambda entry: entry.adds)
-@settings(max_examples=3)
+@settings(max_examples=-(-settings().max_examples // 2))  # each of many fits
 @given(st.integers(0, 2**32 - 1))
 def test_it_equals_refitting_for_every_classifier(entry, seed):
     X, y = entry.draw(seed, n=90)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib import format as npy
 
@@ -54,7 +54,7 @@ def refused(path, data, words):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50 * settings().max_examples)
 @given(seed=st.integers(0, 2**32))
 def test_changed_files_are_refused_or_hold_a_model(files, seed):
     path, good = files
