@@ -18,7 +18,6 @@ from papers.figures.populations import rows_with_moments
 from papers.figures.views import Models, View, views
 from suffice import LinearBayes, MinimumErrorMPM, NoTangentPlaneWarning, PoorFitWarning
 
-
 SCALES = ("linear", "logit")
 
 
@@ -77,7 +76,9 @@ def plot_error_by_s(
     figure, axes = canvas(ax)
     axes.set_xscale(scale)
     s = np.linspace(1e-4, 1.0 - 1e-4, 801) if scale == "linear" else expit(np.linspace(-12.0, 12.0, 801))
-    kinds = zip(errors_by_s(pencil, s), (LinearBayes(), MinimumErrorMPM()), ("if normal", "at most"), CLASSES, strict=True)
+    kinds = zip(
+        errors_by_s(pencil, s), (LinearBayes(), MinimumErrorMPM()), ("if normal", "at most"), CLASSES, strict=True
+    )
     for i, (error, rule, label, color) in enumerate(kinds):
         axes.plot(s, error, color=color, linewidth=1.8, label=label)
         best = _plane(rule, found[0])

@@ -18,7 +18,6 @@ from papers.figures.populations import quadratic_ratio
 from papers.figures.views import Models, View, views
 from suffice import QuasiBayes
 
-
 LEVELS = (1.0, 2.0, 3.0)
 MAX_ROWS = 600  # drawn of each class
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 181)

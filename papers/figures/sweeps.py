@@ -26,7 +26,6 @@ from papers.figures.views import Models, by_name, views
 from suffice.features.centers import DECAYS, learning_rate
 
 
-
 def plot_accuracy_by_prior(
     sweep: PriorSweep, *, title: str | None = None, ax: Axes | None = None, path: str | Path | None = None
 ) -> Figure:
@@ -148,7 +147,9 @@ def plot_minimax(
             linewidth=1.4,
             label=f"fixed at $P_1$ = {share:g}",
         )[0]
-        axes.plot(share, 100.0 * weighted_error(np.array([share]), errors), marker="s", color=line.get_color(), zorder=5)
+        axes.plot(
+            share, 100.0 * weighted_error(np.array([share]), errors), marker="s", color=line.get_color(), zorder=5
+        )
     for i, (name, model) in enumerate(found.items()):
         axes.plot(ends, 100.0 * weighted_error(ends, on.errors(model)), **style(i), linewidth=1.7, label=literal(name))
     axes.set_xlim(0.0, 1.0)
