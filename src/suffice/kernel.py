@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -72,9 +72,9 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     """
 
     machine_: MinimaxProbabilityMachine
-    _rows: Array  # (n, d), no two alike
+    _rows: Annotated[Array, "n d"]  # no two alike
     _gamma: float
-    _root: Array  # (n, n) K^(-1/2)
+    _root: Annotated[Array, "n n"]  # K^(-1/2)
 
     def __init__(
         self,

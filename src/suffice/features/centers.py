@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -124,9 +124,9 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     appendix C, with the time constant in both exponentials and visits counted over all epochs.
     """
 
-    cluster_centers_: Array
-    labels_: Array
-    counts_: Array
+    cluster_centers_: Annotated[Array, "m d"]
+    labels_: Annotated[Array, "int n"]
+    counts_: Annotated[Array, "int m"]
     inertia_: float
     n_iter_: int
 
@@ -280,8 +280,8 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     is a unit of the column, which the discriminants do not see.
     """
 
-    centers_: Array
-    sigma_: Array
+    centers_: Annotated[Array, "m d"]
+    sigma_: Annotated[Array, "m"]
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -40,7 +40,8 @@ class Fit:
     converged: bool = True
     warnings: tuple[Notice, ...] = ()
     passes: dict[str, list[float]] = field(default_factory=dict)  # of all passes, with `accepted`
-    level: Array | None = None  # (k,) log shares at which probabilities count; None: log p(y) of the parameters
+    # log shares at which probabilities count; None: log p(y) of the parameters
+    level: Annotated[Array | None, "inf k"] = None
 
 
 def closed(model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Annotated, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class Statistics(Vector, Generic[B]):
     """
 
     domain: Domain
-    mass: Array  # (k,) total weight of each class
+    mass: Annotated[Array, "k"]  # total weight of each class
     sums: B
 
     def align(self, other: Self) -> tuple[Self, Self]:

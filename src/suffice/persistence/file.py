@@ -22,7 +22,8 @@ from suffice._runtime.messages import Notice, emit
 from suffice._runtime.version import __version__
 from suffice.persistence import archive as _archive
 from suffice.persistence.archive import DOCUMENT, ModelFileError, from_bytes, to_bytes
-from suffice.persistence.values import HUGE, Reader, Writer, check_all
+from suffice.persistence.schema import check_all
+from suffice.persistence.values import HUGE, Reader, Writer
 
 
 def to_members(document: Mapping[str, Any], arrays: Sequence[Array]) -> dict[str, bytes]:

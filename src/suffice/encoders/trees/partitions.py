@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -66,14 +66,14 @@ class Trees:
     The nodes of all trees are in one array each, tree after tree; see `_tree_kernels` for what they hold.
     """
 
-    ordered: Array  # (d,) whether the values of a feature have an order
-    seeds: Array  # (t,)
-    limits: Array  # (t,)
-    starts: Array  # (t + 1,) where the nodes of each tree begin
-    feature: Array
-    threshold: Array
-    missing_left: Array
-    left: Array
+    ordered: Annotated[Array, "bool d"]  # whether the values of a feature have an order
+    seeds: Annotated[Array, "int t"]
+    limits: Annotated[Array, "int t"]
+    starts: Annotated[Array, "int b"]  # (t + 1,) where the nodes of each tree begin
+    feature: Annotated[Array, "int n"]
+    threshold: Annotated[Array, "nan n"]
+    missing_left: Annotated[Array, "bool n"]
+    left: Annotated[Array, "int n"]
 
     @classmethod
     def of(cls, ordered: Array, seeds: Array, limits: Array, grown: Sequence[tuple[Array, ...]]) -> Trees:

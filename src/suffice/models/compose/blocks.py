@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Factors:
     """Parameters: log p(y) (k,), and those of every block."""
 
     domain: Domain
-    class_log_prob: Array
+    class_log_prob: Annotated[Array, "inf k"]
     parts: Mapping[str, Any]
 
 

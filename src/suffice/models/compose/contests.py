@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ COPIES = 6  # of the statistics of a contest that a learner holds at once
 class Contest:
     """Which classes a two-class model tells apart: class c is on side group[c], or takes no part where that is -1."""
 
-    group: Array  # (k,) of 0, 1 and -1
+    group: Annotated[Array, "int k"]  # of 0, 1 and -1
 
     @property
     def sides(self) -> tuple[Array, Array]:

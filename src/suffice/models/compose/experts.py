@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -50,7 +50,8 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], HasNomogram
     weights: Mapping[str, float] | None = field(default=None, kw_only=True)
     unbounded: frozenset[str] = field(default=frozenset(), kw_only=True)
     limits: Mapping[str, float] | None = field(default=None, kw_only=True)
-    shift: Array | None = field(default=None, kw_only=True)  # (k,) log of given class probabilities less the rows' own
+    # log of given class probabilities less the rows' own
+    shift: Annotated[Array | None, "k"] = field(default=None, kw_only=True)
 
     def experts(self) -> list[str]:
         """The names of all that has a weight, log p(y) first; of a block by column, with the column's name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -54,11 +54,12 @@ class Chances:
     """Parameters: log p(y) (k,), and log p(x_j = 1 | y), log p(x_j = 0 | y) (k, d); LOG_ZERO stands for log 0."""
 
     domain: Domain
-    class_log_prob: Array
-    present: Array
-    absent: Array
-    nothing: Array  # (k,) log p(x | y) of a row of zeros, except for the features that every row of the class has
-    always: Array  # (k,) how many these are
+    class_log_prob: Annotated[Array, "inf k"]
+    present: Annotated[Array, "inf k d"]
+    absent: Annotated[Array, "inf k d"]
+    # log p(x | y) of a row of zeros, except for the features that every row of the class has
+    nothing: Annotated[Array, "inf k"]
+    always: Annotated[Array, "k"]  # how many these are
 
     @classmethod
     def of(cls, domain: Domain, class_log_prob: Array, present: Array, absent: Array) -> Chances:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, log_softmax
@@ -37,7 +37,7 @@ class Words(Sums):
 
     counts: ClassVar = ("table",)
 
-    table: Array  # (k, d)
+    table: Annotated[Array, "k d"]
 
     def impossible(self, before: Words, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - sums are exact
         return negative(self.table, domain)
@@ -48,8 +48,8 @@ class WordProbabilities:
     """Parameters: log p(y) (k,), and log p(word j | y) (k, d)."""
 
     domain: Domain
-    class_log_prob: Array
-    log_probability: Array
+    class_log_prob: Annotated[Array, "inf k"]
+    log_probability: Annotated[Array, "inf k d"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -38,10 +38,10 @@ class Rates:
     """Parameters: log p(y) (k,), rates and their logarithms (k, d); a feature of rate 0 in all classes is left out."""
 
     domain: Domain
-    class_log_prob: Array
-    rate: Array
-    log_rate: Array
-    expected: Array  # (k,) the sum of a class's rates
+    class_log_prob: Annotated[Array, "inf k"]
+    rate: Annotated[Array, "k d"]
+    log_rate: Annotated[Array, "inf k d"]
+    expected: Annotated[Array, "k"]  # the sum of a class's rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Poisson(
 
     prior: GammaPrior | None = None
     encoder: Encoder = field(default=NonNegative(missing=True), kw_only=True)
-    overall: Array | None = field(default=None, kw_only=True)  # (d,) the rate of all rows
+    overall: Annotated[Array | None, "d"] = field(default=None, kw_only=True)  # the rate of all rows
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Totals:
         return Totals.of(domain.features.read(X), W)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -97,8 +97,8 @@ class Totals(Sums):
 
     counts: ClassVar = ("count", "total")
 
-    count: Array  # (k, 1) or (k, d)
-    total: Array  # (k, d)
+    count: Annotated[Array, "k d|k 1"]
+    total: Annotated[Array, "k d"]
 
     @classmethod
     def of(cls, X: Array, W: OneHot | Array) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -77,9 +77,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
 
     prior: GaussianPrior = FLAT
     believed: GaussianPrior | None = field(default=None, kw_only=True)  # the prior with what it takes from all rows
-    origin: Array | None = field(default=None, kw_only=True)  # (k, d) of the sums
-    centre: Array | None = field(default=None, kw_only=True)  # (d,) mean of all rows
-    spread: Array | None = field(default=None, kw_only=True)  # (d,) standard deviation of all rows; 0: does not vary
+    origin: Annotated[Array | None, "k d"] = field(default=None, kw_only=True)  # of the sums
+    centre: Annotated[Array | None, "d"] = field(default=None, kw_only=True)  # mean of all rows
+    # standard deviation of all rows; 0: does not vary
+    spread: Annotated[Array | None, "d"] = field(default=None, kw_only=True)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
         return moments(domain.features.stored(X), W, self.full, self.origin)

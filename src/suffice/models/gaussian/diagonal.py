@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -29,10 +29,10 @@ class Diagonal:
     """Parameters: log p(y) (k,), means about the origins (k, d), variances (k or 1, d); 0 is a feature left out."""
 
     domain: Domain
-    class_log_prob: Array
-    origin: Array
-    mean: Array
-    variance: Array
+    class_log_prob: Annotated[Array, "inf k"]
+    origin: Annotated[Array, "k d"]
+    mean: Annotated[Array, "k d"]
+    variance: Annotated[Array, "k d|1 d"]
 
     @property
     def covariance(self) -> Array:

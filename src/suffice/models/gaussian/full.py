@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -42,12 +42,12 @@ class Full:
     """
 
     domain: Domain
-    class_log_prob: Array
-    origin: Array
-    mean: Array
-    covariance: Array
-    whiten: Array
-    log_det: Array  # (k or 1,)
+    class_log_prob: Annotated[Array, "inf k"]
+    origin: Annotated[Array, "k d"]
+    mean: Annotated[Array, "k d"]
+    covariance: Annotated[Array, "k d d|1 d d"]
+    whiten: Annotated[Array, "k d d|1 d d"]
+    log_det: Annotated[Array, "k|1"]
 
     def solve(self, b: Array) -> Array:
         """cov^-1 b for rows b (k, d), of tied classes."""

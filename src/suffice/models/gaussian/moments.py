@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -224,11 +224,12 @@ class Moments(Sums):
     fixed: ClassVar[tuple[str, ...]] = ("origin", "reach")
     counts: ClassVar = ("count",)
 
-    origin: Array  # (k, d)
-    count: Array  # (k, d) diagonal, (k, 1) full
-    first: Array  # (k, d)
-    second: Array  # (k, d) diagonal, (k, d, d) full
-    reach: Array | None = None  # (k, d) bounds the squares in all sums that these come from; None: they bound these
+    origin: Annotated[Array, "k d"]
+    count: Annotated[Array, "k d|k 1"]  # one column for full covariances
+    first: Annotated[Array, "k d"]
+    second: Annotated[Array, "k d|k d d"]
+    # bounds the squares in all sums that these come from; None: they bound these
+    reach: Annotated[Array | None, "k d"] = None
 
     @property
     def full(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Shrunk(_FullGaussian, Penalised[Moments, Full]):
     """
 
     shrinkage: float | str | None = None
-    amount: Array | None = field(default=None, kw_only=True)  # (k or 1,) g of each covariance, once resolved
+    amount: Annotated[Array | None, "k|1"] = field(default=None, kw_only=True)  # g of each covariance, once resolved
 
     def covariances(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
         covariance, nothing, noise = super().covariances(s)

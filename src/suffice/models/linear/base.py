@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -25,9 +25,9 @@ class Linear:
     """
 
     domain: Domain
-    origin: Array
-    coef: Array
-    intercept: Array
+    origin: Annotated[Array, "d"]
+    coef: Annotated[Array, "k d"]
+    intercept: Annotated[Array, "k"]
     source: Normal | None = None
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import cython_lapack, lapack, solve_triangular
@@ -90,7 +90,7 @@ class Source:
     """The moments that a plane was taken from: those of two classes, or sides of a contest among those of all."""
 
     whole: Statistics[Moments]
-    group: Array | None = None  # (k,) which side each class is on, -1 for none
+    group: Annotated[Array | None, "int k"] = None  # which side each class is on, -1 for none
 
     def statistics(self) -> Statistics[Moments]:
         """Of the two sides."""
@@ -107,13 +107,13 @@ class Plane:
     """
 
     domain: Domain
-    class_log_prob: Array
-    origin: Array  # (d,)
-    coef: Array
+    class_log_prob: Annotated[Array, "inf k"]
+    origin: Annotated[Array, "d"]
+    coef: Annotated[Array, "d"]
     intercept: float
     s: float
-    point: Array
-    distances: Array
+    point: Annotated[Array, "nan d"]
+    distances: Annotated[Array, "inf k"]
     tangent: bool
     source: Source | None = None  # for rows with missing entries
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -20,7 +20,7 @@ from suffice.models.gaussian.full import FullGaussian
 from suffice.models.gaussian.moments import Moments, ratio
 from suffice.models.gaussian.patterns import by_pattern, columns_of, complete, groups, guessed, some_of
 from suffice.models.planes.pencil import AlikeError, Pencil, Plane, Source, constant
-from suffice.models.planes.rules import Rule, fisher
+from suffice.models.planes.rules import Designed, Rule, fisher
 from suffice.models.queries import SqlSummable, patterns_asked
 from suffice.models.statistics import Statistics
 from suffice.models.terms import HALVES, Explained, HasNomogram, Needed, Nomogram, Terms, by_column, keys_of
@@ -33,10 +33,11 @@ ROWS = 10.0  # that the prior of covariances counts where entries are missing: a
 class TangentPlane(Model[Moments, Plane], Explained[Plane], HasNomogram[Plane], SqlSummable[Moments]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
-    rule: Rule = fisher
+    rule: Rule | Designed = fisher
     ridge: float = 1e-6
-    origin: Array | None = field(default=None, kw_only=True)  # (k, d) of the sums
-    spread: Array | None = field(default=None, kw_only=True)  # (d,) of all rows; 0 is a feature that does not vary
+    origin: Annotated[Array | None, "k d"] = field(default=None, kw_only=True)  # of the sums
+    # of all rows; 0 is a feature that does not vary
+    spread: Annotated[Array | None, "d"] = field(default=None, kw_only=True)
 
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy.stats import gmean
@@ -479,8 +479,10 @@ class Binned(Categorical):
     spikes: bool = True
     identifiers: bool = True
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
-    extent: Array | None = field(default=None, kw_only=True)  # (d, 2) the least and the greatest number learned
-    single: Array | None = field(default=None, kw_only=True)  # (d,) whether every value has a cell of its own
+    # the least and the greatest number learned
+    extent: Annotated[Array | None, "nan d 2"] = field(default=None, kw_only=True)
+    # whether every value has a cell of its own
+    single: Annotated[Array | None, "bool d"] = field(default=None, kw_only=True)
 
     @property
     def binning(self) -> Binning:

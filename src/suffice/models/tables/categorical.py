@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class Counts(Sums):
 
     counts: ClassVar = ("table",)
 
-    table: Array  # (k, sum of the numbers of categories)
+    table: Annotated[Array, "k c"]
 
     def onto(self, old: Domain, new: Domain) -> Self:
         at, size = positions(old.classes, new.classes), len(new.classes)
@@ -172,8 +172,8 @@ class Tables:
     """Parameters: log p(y) (k,), and log p(x_j = v | y) for every category of every feature (cells, k)."""
 
     domain: Domain
-    class_log_prob: Array
-    log_probability: Array
+    class_log_prob: Annotated[Array, "inf k"]
+    log_probability: Annotated[Array, "inf c k"]
 
     def by_column(self, X: Encoded) -> Array:
         """The logarithm of each row's cell in every column, by class (n, k, d); 0 where an entry has no code."""
@@ -205,7 +205,7 @@ class Categorical(
     """
 
     prior: Dirichlet | None = None
-    believed: Array | None = field(default=None, kw_only=True)  # (1 or k, cells) the prior's pseudo-counts
+    believed: Annotated[Array | None, "k c|1 c"] = field(default=None, kw_only=True)  # the prior's pseudo-counts
     encoder: Encoder = field(default=Categories(), kw_only=True)
     scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements, not categories
 
@@ -506,7 +506,8 @@ class Pooled(Categorical):
 
     min_frequency: float = 1.0
     identifiers: bool = True
-    often: Array | None = field(default=None, kw_only=True)  # the weight of every value of all columns, learned
+    # the weight of every value of all columns, learned
+    often: Annotated[Array | None, "v"] = field(default=None, kw_only=True)
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         features = cast(CategoricalFeatures, s.domain.features)

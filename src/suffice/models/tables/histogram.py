@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -162,7 +162,7 @@ class Histogram(Sums):
 
     keys: tuple[Array, ...]  # d of (m_j,), sorted
     shift: tuple[int, ...]  # d
-    table: Array  # (k, sum of m_j)
+    table: Annotated[Array, "k m"]
 
     @property
     def starts(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
 
@@ -24,11 +24,11 @@ from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 class Margins:
     """Where the cells of pairs stand, and the prior's pseudo-counts: one row of the shares of all classes a column."""
 
-    owner: Array  # (cells,) the pair of each cell
+    owner: Annotated[Array, "int c"]  # the pair of each cell
     sides: tuple[Array, Array]  # (cells,) the cell of the first and of the second column, each numbered through
     pairs: tuple[Array, Array]  # (cells of a column,) the pair of each of these
     pseudo: tuple[Array, Array]  # (cells of a column,)
-    weight: Array  # (pairs,) A
+    weight: Annotated[Array, "p"]  # A of each pair
 
     @classmethod
     def of(cls, features: PairFeatures, table: Array) -> Margins:

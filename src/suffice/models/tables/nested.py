@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, TypeAlias, cast
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -29,10 +29,10 @@ Groups: TypeAlias = Sequence[Array]  # of a level: the cell (r_j,) that each fin
 class Level(NamedTuple):
     """A division of all columns into m cells: where they belong, and their pseudo-counts."""
 
-    of: Array  # (cells,) the cell of this level that each finest cell is in
-    parent: Array  # (m,) the cell of the coarser level, or the column, that each is a part of
-    pseudo: Array  # (m,) A times the share that each has of its parent
-    weight: Array  # (m,) A
+    of: Annotated[Array, "int c"]  # the cell of this level that each finest cell is in
+    parent: Annotated[Array, "int m"]  # the cell of the coarser level, or the column, that each is a part of
+    pseudo: Annotated[Array, "m"]  # A times the share that each has of its parent
+    weight: Annotated[Array, "m"]  # A
 
 
 @dataclass(frozen=True, eq=False)
