@@ -20,11 +20,11 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.priors import names, numbers, read, scores
 from suffice import GaussianNB, NaiveBayes, QuadraticDiscriminantAnalysis
-from suffice.learners import RiskCalibration, out_of_sample
+from suffice.learners import RiskCalibration, calibration
 
 SMALL, ROWS, COLUMNS = 8000, 2000, 60
 KINDS = {"QDA": QuadraticDiscriminantAnalysis, "GaussianNB": GaussianNB, "NaiveBayes": NaiveBayes}
-GAMMA = out_of_sample.GAMMA
+GAMMA = calibration.GAMMA
 LEARNERS = {  # with the share gamma of what learning has added that is taken out with a row
     "closed form": (None, GAMMA),
     "RC": (RiskCalibration(), GAMMA),
@@ -57,7 +57,7 @@ def measure(folder, name, learners, seeds):
         some = np.random.default_rng(0).permutation(len(y))[:ROWS]
         for seed in range(seeds):
             train, test = train_test_split(some, stratify=y[some], random_state=seed)
-            for called, (learner, out_of_sample.GAMMA) in learners.items():
+            for called, (learner, calibration.GAMMA) in learners.items():
                 model = estimator(learner=learner)
                 found = scores(model, Rows(X) if kind == "NaiveBayes" else X, y, train, test)
                 yield name, seed, kind, called, *found, model.n_iter_

@@ -207,7 +207,7 @@ def test_newton_is_scikit_learns_logistic_regression(data, l2):
 def test_conjugate_gradients_solve_what_cholesky_does(monkeypatch):
     X, y = WINE
     dense = LogisticRegression().fit(X, y).predict_proba(X)
-    monkeypatch.setattr(suffice.learners.newton, "DENSE", 1)
+    monkeypatch.setattr(suffice.learners.newton, "MAX_DENSE", 1)
     assert_allclose(LogisticRegression().fit(X, y).predict_proba(X), dense, atol=1e-5)
 
 

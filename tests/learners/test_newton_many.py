@@ -91,7 +91,7 @@ def test_many_coefficients_are_learned_by_gradients_alone(monkeypatch, correlate
 def test_conjugate_gradients_solve_what_factors_solve(monkeypatch):
     X, y = drawn(600, 6, 3)
     _, dense = ours(X, y)
-    monkeypatch.setattr(newton, "DENSE", 5)
+    monkeypatch.setattr(newton, "MAX_DENSE", 5)
     model, by_products = ours(X, y)
     np.testing.assert_allclose(by_products, dense, atol=1e-6)
     assert model.converged_

@@ -28,8 +28,7 @@ from suffice._core.probability import log_posterior
 from suffice.data import Memory
 from suffice.learners import Place, RiskCalibration
 from suffice.learners.base import together
-from suffice.learners.descent import Calibration
-from suffice.learners.out_of_sample import BOUND, GAMMA, OutOfSample
+from suffice.learners.calibration import BOUND, GAMMA, Calibration, OutOfSample
 from suffice.losses import Loss
 from suffice.models import Contests, FullGaussian
 from suffice.testing import PickledPartitions, check_learner

@@ -1,8 +1,9 @@
-"""Learners: ways from data to parameters, each for every model that offers what it asks for."""
+"""Learners: ways from data to parameters, each for every model that has the abilities it needs."""
 
 from suffice._runtime.messages import StaleWarning
 from suffice.learners.base import (
     Ask,
+    ClosedForm,
     Course,
     DataViews,
     Evaluate,
@@ -14,14 +15,11 @@ from suffice.learners.base import (
     begin,
     require,
 )
-from suffice.learners.calibration import TM, RiskCalibration
-from suffice.learners.closed_form import ClosedForm
-from suffice.learners.descent import Place, Problem, Rate, descend
+from suffice.learners.calibration import TM, DiscriminativeFrequency, RiskCalibration
+from suffice.learners.descent import Iterate, Place, Problem, Rate, Watch, descend
 from suffice.learners.expert_weights import ExpertWeights
-from suffice.learners.frequency import DiscriminativeFrequency
 from suffice.learners.gradient import GradientDescent
 from suffice.learners.newton import Newton
-from suffice.learners.stopping import Iterate, Watch
 
 __all__ = [
     "TM",

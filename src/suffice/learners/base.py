@@ -1,4 +1,20 @@
-"""Learners: what they return, what they ask of a batch, how several share a read, and how a fit is carried over."""
+"""Learners: from a data set to the parameters of a model.
+
+`ClosedForm.learn` is the whole way in five steps, and every other learner begins like it:
+
+    model, data = begin(model, data)     the encoder finds out about columns and categories; rows are encoded once
+    s = data.sum(Observed(model))        S(X, Y), in one read of the rows
+    model = model.resolve(s)             fixes what depends on the data: the prior's numbers, the bounds of bins
+    s = model.restrict(s)                the sums that the resolved model works on, such as counts of bins
+    model.attempt(s)                     parameters, and which blocks of s have none; `parameters(s)` raises instead
+
+An `Iterative` learner goes on from there by asking for more sums. Its `course` is a generator: it yields
+`Ask(data, f)` and is sent the sum of f over the rows. A course never reads rows itself. So `together` can run the
+courses of many contests of two classes side by side, and one read answers them all.
+
+When rows come or go later, the sums change exactly. What an iterative learner has found is not a function of the sums:
+`carry_over` takes it along and marks it as stale.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,243 +42,37 @@ from suffice.models import AnyModel, AnyStatistics, HasFormula, summed
 from suffice.models.base import Ability, Classed, Natural, NaturalModel, Subproblem
 from suffice.models.statistics import grouped
 
+V = TypeVar("V")
+Seed: TypeAlias = int | np.random.RandomState | None
+Question: TypeAlias = Callable[[Batch], object]  # its answers for batches add up
+ERROR_ROUNDING = 1e-9  # difference of two error rates that counts as none
+MAX_HALVINGS = 5  # of a shift, before it is dropped
+
 
 @dataclass(frozen=True)
 class Fit:
-    """What learning returns: the resolved model, its parameters, S(X, Y), and how it went."""
+    """The result of learning: the resolved model, its parameters, S(X, Y), and a record of how it went."""
 
     model: AnyModel
     parameters: Any
     statistics: AnyStatistics
-    # the statistics behind the parameters, where a learner has moved them; a tuple for contests
+    # The statistics behind the parameters, if a learner has moved them; a tuple for contests.
     moved: AnyStatistics | tuple[Any, ...] | None = None
-    history: dict[str, list[float]] = field(default_factory=dict)  # of the passes whose step was kept
+    history: dict[str, list[float]] = field(default_factory=dict)  # of passes whose step was accepted
     n_iter: int = 1
     converged: bool = True
     warnings: tuple[Notice, ...] = ()
     passes: dict[str, list[float]] = field(default_factory=dict)  # of all passes, with `accepted`
-    # log shares at which probabilities count; None: log p(y) of the parameters
+    # The log class shares that predicted probabilities refer to; None: log p(y) of the parameters.
     level: Annotated[Array | None, "inf k"] = None
 
 
-def closed(model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
-    """theta(s) of statistics S(X, Y); their rows, if given, may be read again."""
-    resolved = model.resolve(s)
-    worked = resolved.restrict(s) if data is None else resolved.revisit(s, data.sum)
-    values, settled = worked.sums.iterations()
-    return Fit(
-        resolved,
-        resolved.parameters(worked),
-        s,
-        None if worked is s else worked,
-        history={"log_posterior": values} if values else {},
-        n_iter=max(1, len(values)),
-        converged=settled,
-        warnings=(*resolved.notices(), *worked.sums.notices()),
-    )
-
-
-def level_at(fit: Fit, residual: Array | None) -> Fit:
-    """A fit that knows the shares at which its probabilities count, from the mean of Y - P over its rows (k,).
-
-        q_y = mean_i P_iy
-
-    Rows of which P is right on average are then found to have their own shares, whatever p(y) has become. Where
-    calibration has settled, q is the share of the rows; where it has not, it is off by what P is off on average. Models
-    without class probabilities stay as they are, and so do fits whose learner has no such sums: of those, p(y) counts.
-    """
-    if residual is None or not isinstance(fit.model, Classed):
-        return fit
-    mass = fit.statistics.mass
-    found = np.where(mass > 0, np.maximum(mass / mass.sum() - residual, 0.0), 0.0)
-    with np.errstate(divide="ignore"):
-        return replace(fit, level=np.log(found / found.sum()))
-
-
-def level_of(fit: Fit) -> Array:
-    """log q (k,): what a learner has found, or log p(y) of the closed form, which is a parameter of the model."""
-    return np.asarray(fit.parameters.class_log_prob if fit.level is None else fit.level)
-
-
-def level_for(before: Fit, model: AnyModel, s: AnyStatistics) -> Array | None:
-    """The shares for the sums s of rows that count now: those of then, changed as the rows' own have changed.
-
-    Where p(y) is given, rows that come or go do not change it, nor these shares.
-    """
-    if before.level is None:
-        return None
-    at = positions(s.domain.classes, before.statistics.domain.classes)
-    known = at >= 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        then, now = (np.log(one.mass / one.mass.sum()) for one in (before.statistics, s))
-        beside = before.level - then
-    if cast(Classed[Any, Any], model).classes_given:
-        given = cast(Classed[Any, Any], model).class_log_prob(s)
-        return np.where(known, before.level[at], given)
-    moved = now + np.where(known & np.isfinite(beside[at]), beside[at], 0.0)
-    return np.asarray(log_posterior(moved[None])[0])
-
-
-HALVINGS = 5  # of a shift, before it is dropped
-Shifts: TypeAlias = dict[tuple[object, ...], AnyStatistics]  # by the classes of a contest; () where there is none
-Known: TypeAlias = tuple[Fit | None, AnyStatistics]  # what was learned from rows, and the sums of those that count now
-
-
-def carried(who: str, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
-    """What was learned before, for the sums s of the rows that count now; it says that it is stale.
-
-        S + (mass now / mass then) D,     D = moved - S then
-
-    class by class, where statistics were moved. A new class has no shift; that of a block (a table, a covariance) is
-    halved while it leaves no parameters, and then dropped; cells of numbers and pooled categories are those of then.
-    Where parameters were learned without moving statistics, these stay; if they know of other classes than there are
-    now, the closed form stands in.
-    """
-    if before is None:
-        return _closed(who, model, s, "no rows came that it could learn from")
-    late = np.setdiff1d(s.domain.classes[s.mass > 0], before.statistics.domain.classes[before.statistics.mass > 0])
-    if before.moved is not None:
-        try:
-            fit = _shifted(model, s, before, [_shifts(before, s)])
-        except ValueError:  # sums on a grid that has become coarser than the cells
-            return _closed(who, model, s, "the cells of its numbers can no longer be told apart")
-        known = f", and the classes {show_all(late)} have come" if len(late) else ""
-        return _stale(who, fit, f"rows have come or gone since it was learned{known}")
-    if len(late) or not np.array_equal(s.domain.classes, before.statistics.domain.classes):
-        those = f"the classes {show_all(late)} have come" if len(late) else "a class has come or gone"
-        return _closed(who, model, s, f"{those} since it was learned")
-    kept = replace(before, statistics=s, warnings=())
-    return _stale(who, kept, "rows have come or gone since its parameters were learned")
-
-
-def merged(model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
-    """What two fits have learned together, which `carried` goes on from.
-
-    Shifts add up. Parameters that come without are averaged by mass, in natural parameters. Where neither can be done,
-    because cells, categories or classes differ, it is what the fit of more rows has learned.
-    """
-    if ours[0] is None or theirs[0] is None:
-        return ours[0] or theirs[0]
-    (a, s), (b, t) = sorted((ours, theirs), key=_size, reverse=True)
-    if a is None or b is None or (a.moved is None) != (b.moved is None):
-        return a
-    if a.moved is None:
-        return _mean(model, a, s, b, t)
-    try:
-        return _shifted(model, s + t, a, [_shifts(a, s), _shifts(b, t)])
-    except ValueError:  # cells that differ
-        return a
-
-
-def _size(known: Known) -> tuple[float, bytes]:
-    """The mass of the rows that count, and their sums as bytes, so that a + b and b + a are the same."""
-    return float(known[1].mass.sum()), b"".join(np.asarray(leaf).tobytes() for leaf in known[1].leaves())
-
-
-def _mean(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -> Fit:
-    """A fit whose natural parameters are the mean of those of two, by mass; the first if they are of other things."""
-    whole = s + t
-    alike = all(_same(one.statistics, whole) for one in (a, b))
-    if not alike or not isinstance(model.base_model, Natural):
-        return a
-    resolved, share, each = model.resolve(whole), float(s.mass.sum() / whole.mass.sum()), []
-    for part, one, other in zip(resolved.subproblems(whole), _each(a.parameters), _each(b.parameters), strict=True):
-        natural = cast(NaturalModel[Any, Any, Any], part.model)
-        first, second = natural.natural(one), natural.natural(other)
-        each.append(natural.from_natural(natural.feasible(share * first + (1.0 - share) * second, first)))
-    level = None if a.level is None or b.level is None else share * a.level + (1.0 - share) * b.level
-    return replace(a, model=resolved, parameters=resolved.combine(each), statistics=whole, level=level)
-
-
-def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
-    """Whether rows of the same classes and features are summed in both."""
-    classes = np.array_equal(a.domain.classes, b.domain.classes) and np.array_equal(a.mass > 0, b.mass > 0)
-    return classes and a.domain.features.same(b.domain.features)
-
-
-def _each(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _stale(who: str, fit: Fit, why: str) -> Fit:
-    do = "recalibrate(X, y) learns it again, of rows that count now"
-    return replace(fit, warnings=(*fit.warnings, Notice(f"{who}: {why}; {do}", StaleWarning)))
-
-
-def _closed(who: str, model: AnyModel, s: AnyStatistics, why: str) -> Fit:
-    return _stale(who, closed(model, s), f"{why}, so that the closed form stands in")
-
-
-def _shifts(before: Fit, s: AnyStatistics) -> Shifts:
-    """What the statistics of each share were moved by, in proportion to the mass that its classes have in s."""
-    then = before.statistics.domain.classes
-    mass = grouped(s.mass, positions(s.domain.classes, then), len(then))
-    found: Shifts = {}
-    for share, at in zip(before.model.subproblems(before.statistics), _each(before.moved), strict=True):
-        now = mass if share.group is None else grouped(mass, share.group, len(share.whole.mass))
-        scale = np.divide(now, share.whole.mass, out=np.zeros(len(now)), where=share.whole.mass > 0)
-        found[_key(share)] = (at - share.whole).by_class(scale)
-    return found
-
-
-def _shifted(model: AnyModel, s: AnyStatistics, held: Fit, shifts: Sequence[Shifts]) -> Fit:
-    """A fit whose statistics are s and some shifts, in the cells that another works on."""
-    worked = held.model.restrict(s)
-    resolved = model.resolve(worked)
-    places = [
-        _shift(share, [each[key] for each in shifts if (key := _key(share)) in each])
-        for share in resolved.subproblems(worked)
-    ]
-    moved, thetas = zip(*places, strict=True)
-    return replace(
-        held,
-        model=resolved,
-        parameters=resolved.combine(thetas),
-        statistics=s,
-        moved=moved if len(moved) > 1 else moved[0],
-        warnings=resolved.notices(),
-        level=level_for(held, resolved, s),
-    )
-
-
-def _shift(share: Subproblem, by: Sequence[AnyStatistics]) -> tuple[AnyStatistics, object]:
-    """Statistics with shifts, halved block by block until there are parameters, and these."""
-    here = share.whole
-    for one in by:
-        here.domain.features | one.domain.features  # ValueError if their cells differ
-    here, shift = here.align(sum((one.onto(here.domain) for one in by), 0.0 * here))
-    for factor in (*[0.5] * HALVINGS, 0.0):
-        new = here + shift
-        got = share.model.attempt(new)
-        if all(np.all(leaf) for leaf in got.valid.leaves()):
-            return new, got.parameters
-        shift = select(got.valid, shift, factor * shift)
-    return here, share.model.parameters(here)
-
-
-def _key(share: Subproblem) -> tuple[object, ...]:
-    return () if share.group is None else tuple(share.whole.domain.classes.tolist())
-
-
-V = TypeVar("V")
-Seed: TypeAlias = int | np.random.RandomState | None
-Question: TypeAlias = Callable[[Batch], object]  # whose answers for batches add up
-ROUNDING = 1e-9  # of an error
-
-
-class Ask(NamedTuple):
-    """A sum over a data set that somebody waits for."""
-
-    data: Data
-    f: Question
-
-
-Course = Generator[Ask, Any, V]  # learning as a sequence of sums that are asked for, each answered before the next
+# What a data set is asked for.
 
 
 @dataclass(frozen=True)
 class Observed:
-    """S(X, Y) of a batch: what a data set is asked for first."""
+    """S(X, Y) of a batch, the first sum of every learner."""
 
     model: AnyModel
 
@@ -269,37 +80,37 @@ class Observed:
         return self.model.statistics(batch.X, batch.Y)
 
     def with_origin_of(self, few: AnyStatistics) -> Observed:
-        """The same, about the origins of the sums of a few rows."""
+        """Sum about the origins of the sums of a few rows."""
         return Observed(self.model.with_origin_of(few))
 
     def query(self, rows: DatabaseRows) -> AnyStatistics:
-        """The same of the rows of a database."""
+        """Return S(X, Y) of the rows of a database."""
         return summed(self.model, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured(Vector):
-    """What a pass that measures the losses of a model comes back with."""
+    """The answer of a pass that measures the losses of a model."""
 
     losses: Losses
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Measured):
-    """The losses of a model on some rows, and the direction S(X, W) that lowers them, both from one pass."""
+    """The losses of a model on some rows, and the direction S(X, W) that lowers them, from one pass."""
 
     direction: AnyStatistics
 
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Losses and direction of a batch; all that travels to where the rows are."""
+    """Losses and direction of a batch. This small value is all that travels to where the rows are."""
 
     model: AnyModel  # resolved
     theta: object
     classes: Array
     loss: Loss
-    only_adds: bool = False  # whether negative weights are dropped
+    only_adds: bool = False  # drop negative weights
 
     def __call__(self, batch: Batch) -> Evaluation:
         X = self.model.precompute(batch.X)
@@ -307,7 +118,7 @@ class Evaluate:
         return Evaluation(losses, self.model.statistics(X, W.clip(min=0) if self.only_adds else W))
 
     def query(self, rows: DatabaseRows) -> Evaluation:
-        """The same of the rows of a database."""
+        """Return losses and direction of the rows of a database."""
         if not isinstance(self.model, HasFormula):
             raise TypeError(
                 f"{self.model.display_name} cannot be learned step by step in a database: it lacks {HasFormula.words}"
@@ -317,15 +128,120 @@ class Evaluate:
         return Evaluation(Losses(*weighed.totals().tolist()), direction)
 
     def formula(self, ops: Arithmetic[E], y: E, weight: E) -> tuple[list[E], list[E]]:
-        """The class weights W (k,) and the losses, as formulas of the columns, the class and the weight of a row."""
+        """Return the class weights W (k,) and the losses, as formulas of a row's columns, class and weight."""
         scores = ops.keep(cast(HasFormula[Any], self.model).formula(ops, self.theta))
         W, losses = self.loss.formula(ops, scores, y, weight)
         return [ops.greatest([one, ops.number(0.0)]) for one in W] if self.only_adds else W, losses
 
 
+# Learners.
+
+
+def begin(model: AnyModel, data: Data) -> tuple[AnyModel, Data]:
+    """Return the model with its encoder prepared, and the data encoded once."""
+    encoder = model.encoder.prepare(data)
+    return replace(model, encoder=encoder), data.map(encoder).persist()
+
+
+def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
+    """Raise TypeError unless a model has all abilities that a learner needs."""
+    missing = [need.words for need in needs if not isinstance(model, need)]
+    if missing:
+        raise TypeError(
+            f"{type(learner).__name__} cannot be used with {model.display_name}, which lacks "
+            f"{join_words(missing, last=' and ')}; {learner.hint}"
+        )
+
+
+FitAndSums: TypeAlias = tuple[Fit | None, AnyStatistics]  # what was learned, and the sums of the rows that count now
+
+
+class Learner(BaseEstimator):
+    """A way from data to parameters that knows no particular model."""
+
+    exact: ClassVar[bool] = False  # parameters are a function of the sums alone, which `solve` returns
+    carries_over: ClassVar[bool] = False  # `carry_over` adapts a fit to the sums of other rows
+    needs: ClassVar[tuple[type[Ability], ...]] = ()
+    once: ClassVar[bool] = False  # it mostly reads the data once
+    # Appended to the error if a model lacks an ability.
+    hint: ClassVar[str] = "ClosedForm() and RiskCalibration() can be used with every model"
+
+    def needed(self) -> tuple[type[Ability], ...]:
+        """Return the abilities that a model must have under these settings."""
+        return self.needs
+
+    @abstractmethod
+    def learn(self, model: AnyModel, data: Data) -> Fit:
+        """Learn the parameters of a model from a data set."""
+
+    def solve(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
+        """Return the fit that follows from S(X, Y), if learning is `exact`; rows, if given, may be read again."""
+        raise NotImplementedError(f"{type(self).__name__} is not exact")
+
+    def carry_over(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
+        """Adapt a fit to the sums of the rows that count now, marked as stale."""
+        raise NotImplementedError(f"{type(self).__name__} does not carry over")
+
+    def merge_fits(self, model: AnyModel, ours: FitAndSums, theirs: FitAndSums) -> Fit | None:
+        """Combine two fits into one, from which `carry_over` goes on with the rows of both."""
+        raise NotImplementedError(f"{type(self).__name__} does not carry over")
+
+
+class ClosedForm(Learner):
+    """Parameters are theta(S(X, Y)): maximum likelihood, or MAP under the model's prior, in one read of the data.
+
+    Because the statistics add up, a model learned so can be fitted in pieces, merged, and made to forget rows, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.data import Memory
+    >>> from suffice.models import DiagonalGaussian
+    >>> data = Memory(np.array([[0.0], [2.0], [4.0], [8.0]]), np.array([0, 0, 1, 1]))
+    >>> ClosedForm().learn(DiagonalGaussian(), data).parameters.variance
+    array([[1.],
+           [4.]])
+    """
+
+    exact = True
+    once = True
+
+    def learn(self, model: AnyModel, data: Data) -> Fit:
+        """Sum the statistics and compute the parameters from them."""
+        model, data = begin(model, data)
+        return self.solve(model, data.sum(Observed(model)), data)
+
+    def solve(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
+        """Return theta(s) for S(X, Y); the rows, if given, may be read again."""
+        resolved = model.resolve(s)
+        worked = resolved.restrict(s) if data is None else resolved.revisit(s, data.sum)
+        # Most sums are complete. Those of incomplete rows come from EM, which has a history of its own.
+        values, settled = worked.sums.iterations()
+        return Fit(
+            resolved,
+            resolved.parameters(worked),
+            s,
+            None if worked is s else worked,
+            history={"log_posterior": values} if values else {},
+            n_iter=max(1, len(values)),
+            converged=settled,
+            warnings=(*resolved.notices(), *worked.sums.notices()),
+        )
+
+
+class Ask(NamedTuple):
+    """A sum over a data set that a course waits for."""
+
+    data: Data
+    f: Question
+
+
+Course = Generator[Ask, Any, V]  # learning as a sequence of sums, each answered before the next is asked for
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one course of learning."""
+    """The result of one course."""
 
     theta: object
     moved: AnyStatistics | None
@@ -334,7 +250,7 @@ class Outcome:
     error: float  # on the training rows
     complaints: tuple[tuple[str, str], ...] = ()  # of the descent: what is wrong, and what to do
     notices: tuple[Notice, ...] = ()  # of anything else
-    residual: Array | None = None  # (k,) the mean of Y - P over the rows, where the learner has these
+    residual: Array | None = None  # (k,) the mean of Y - P over the rows, if the learner has it
 
     @property
     def n_iter(self) -> int:
@@ -343,63 +259,28 @@ class Outcome:
 
     @property
     def history(self) -> dict[str, list[float]]:
-        """What the passes whose step was kept have measured."""
-        kept = self.passes["accepted"]
+        """Measurements of the passes whose step was accepted."""
+        accepted = self.passes["accepted"]
         columns = {name: values for name, values in self.passes.items() if name != "accepted"}
-        return {name: [v for v, ok in zip(values, kept, strict=True) if ok] for name, values in columns.items()}
-
-
-def begin(model: AnyModel, data: Data) -> tuple[AnyModel, Data]:
-    """The model with its encoder prepared, and the data encoded once."""
-    encoder = model.encoder.prepare(data)
-    return replace(model, encoder=encoder), data.map(encoder).persist()
-
-
-class Learner(BaseEstimator):
-    """A way from data to parameters that knows no particular model."""
-
-    exact: ClassVar[bool] = False  # whether parameters are a function of the sums alone, which `solve` gives
-    carries_over: ClassVar[bool] = False  # whether `carry_over` takes what was learned to the sums of other rows
-    needs: ClassVar[tuple[type[Ability], ...]] = ()
-    once: ClassVar[bool] = False  # whether it mostly reads the data once
-    instead: ClassVar[str] = "ClosedForm() and RiskCalibration() can be used with every model"  # of one that lacks them
-
-    def needed(self) -> tuple[type[Ability], ...]:
-        """The abilities that a model must have, with these settings."""
-        return self.needs
-
-    @abstractmethod
-    def learn(self, model: AnyModel, data: Data) -> Fit:
-        """Learn the parameters of a model from a data set."""
-
-    def solve(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
-        """The parameters that statistics S(X, Y) lead to, if learning is `exact`; rows, if given, may be read again."""
-        raise NotImplementedError(f"{type(self).__name__} is not exact")
-
-    def carry_over(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
-        """What was learned before, for the sums of the rows that count now, marked as stale."""
-        raise NotImplementedError(f"{type(self).__name__} does not carry over")
-
-    def merge_fits(self, model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
-        """What two fits have learned from their rows, for the rows of both: see `carry_over`."""
-        raise NotImplementedError(f"{type(self).__name__} does not carry over")
+        return {name: [v for v, ok in zip(values, accepted, strict=True) if ok] for name, values in columns.items()}
 
 
 class Iterative(Learner):
-    """A learner that reads the data again and again; a subclass writes the course of one model."""
+    """A learner that reads the data again and again; a subclass writes the course of one subproblem."""
 
     carries_over = True
-    one_by_one: ClassVar[bool] = False  # whether contests are learned after each other where that spares reading
+    one_by_one: ClassVar[bool] = False  # learn contests one after another, if the engine can hold the rows of one
     max_iter: int
     verbose: int
+    costs: ArrayLike | None = None
 
     @abstractmethod
     def check(self) -> None:
         """Refuse settings that make no sense."""
 
     @abstractmethod
-    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
-        """Learn one share."""
+    def course(self, subproblem: Subproblem, views: DataViews) -> Course[Outcome]:
+        """Learn one subproblem: all classes, or a contest of two."""
 
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Learn the parameters of a model from a data set; where classes go two at a time, all contests at once."""
@@ -409,79 +290,76 @@ class Iterative(Learner):
         whole = data.sum(Observed(model))
         self._check_movable(whole)
         resolved = self.settle(model.resolve(whole), whole, data)
-        shares = resolved.subproblems(whole)
-        outcomes = self._outcomes(shares, whole, data.precomputed(resolved.precompute))
+        # Subproblems restrict the sums for their models.
+        subproblems = resolved.subproblems(whole)
+        outcomes = self._outcomes(subproblems, whole, data.precomputed(resolved.precompute))
         fit = finish(self, resolved, whole, outcomes)
-        if len(outcomes) == 1 and getattr(self, "costs", None) is None:  # else residuals are no Y - P
-            fit = level_at(fit, outcomes[0].residual)
-        return replace(fit, warnings=(*fit.warnings, *self._poor(shares, outcomes)))
+        # With costs, or in contests, residuals are not the Y - P of all rows.
+        if len(outcomes) == 1 and self.costs is None:
+            fit = with_level(fit, outcomes[0].residual)
+        return replace(fit, warnings=(*fit.warnings, *self._poor(subproblems, outcomes)))
 
-    def _outcomes(self, shares: Sequence[Subproblem], whole: AnyStatistics, data: Data) -> list[Outcome]:
-        """What comes of all shares: one by one if their rows can be had on their own, else from the same reads."""
+    def _outcomes(self, subproblems: Sequence[Subproblem], whole: AnyStatistics, data: Data) -> list[Outcome]:
+        """Learn all subproblems: each on rows of its own if the engine offers them, else from the same reads."""
 
-        def alone(share: Subproblem) -> Outcome | None:
-            rows = data.materialise(Sides.of(share, whole))
-            return None if rows is None else self._together([replace(share, group=None)], whole, DataViews(rows))[0]
+        def alone(subproblem: Subproblem) -> Outcome | None:
+            rows = data.materialise(Sides.of(subproblem, whole))
+            if rows is None:
+                return None
+            return self._together([replace(subproblem, group=None)], whole, DataViews(rows))[0]
 
-        if self.one_by_one and all(share.group is not None for share in shares):
-            each = list(map(alone, shares)) if self.verbose else spread(alone, shares)  # one display at a time
+        if self.one_by_one and all(one.group is not None for one in subproblems):
+            # With a display there is one thread, as two displays would overwrite each other.
+            each = list(map(alone, subproblems)) if self.verbose else spread(alone, subproblems)
             outcomes = [outcome for outcome in each if outcome is not None]
             if outcomes:
                 return outcomes
-        return self._together(shares, whole, DataViews(data))
+        return self._together(subproblems, whole, DataViews(data))
 
-    def _together(self, shares: Sequence[Subproblem], whole: AnyStatistics, views: DataViews) -> list[Outcome]:
+    def _together(self, subproblems: Sequence[Subproblem], whole: AnyStatistics, views: DataViews) -> list[Outcome]:
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
-            courses = [self.course(share, views) for share in shares]
-            return together(courses, [_sided(share, whole) for share in shares], show)
+            courses = [self.course(one, views) for one in subproblems]
+            return together(courses, [_on_rows_of(one, whole) for one in subproblems], show)
 
     def carry_over(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
-        """What was learned before, if anything was, for the sums of the rows that count now, and marked as stale."""
-        return carried(type(self).__name__, model, s, before)
+        """Adapt a fit, if there is one, to the sums of the rows that count now, marked as stale."""
+        return carry_over(type(self).__name__, model, s, before)
 
-    def merge_fits(self, model: AnyModel, ours: Known, theirs: Known) -> Fit | None:
-        """What two fits have learned from their rows, for the rows of both: see `carry_over`."""
-        return merged(model, ours, theirs)
+    def merge_fits(self, model: AnyModel, ours: FitAndSums, theirs: FitAndSums) -> Fit | None:
+        """Combine two fits into one, from which `carry_over` goes on with the rows of both."""
+        return merge_fits(model, ours, theirs)
 
-    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - most are settled
-        """A resolved model with all that is to be fixed before learning begins."""
+    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - for subclasses
+        """Return a resolved model with everything fixed that must not change during learning."""
         return model
 
     def _check_movable(self, whole: AnyStatistics) -> None:
         why = whole.sums.why_not_movable(whole.domain, whole.mass)
         if why is not None:
             raise ValueError(
-                f"{type(self).__name__} cannot learn from these rows: {why}, and the sums of incomplete rows cannot be "
-                "moved under whole covariances. Impute them, or use learner=ClosedForm() or GaussianNB"
+                f"{type(self).__name__} does not support missing values with full covariances: {why}. Impute them, or "
+                "use learner=ClosedForm() or GaussianNB"
             )
 
-    def _poor(self, shares: Sequence[Subproblem], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
-        """A notice if rows are told apart worse than by always saying the most frequent class."""
-        if getattr(self, "costs", None) is not None:  # what is counted then are costs
+    def _poor(self, subproblems: Sequence[Subproblem], outcomes: Sequence[Outcome]) -> tuple[Notice, ...]:
+        """Return a notice if more rows are wrong than by always predicting the most frequent class."""
+        # With costs, the errors of outcomes are costs.
+        if self.costs is not None:
             return ()
-        majority = [1.0 - share.whole.mass.max() / share.whole.mass.sum() for share in shares]
-        worse = [o.error - m > ROUNDING for o, m in zip(outcomes, majority, strict=True)]
-        if 2 * sum(worse) <= len(worse):  # a contest or two may be lost without harm
+        majority = [1.0 - one.whole.mass.max() / one.whole.mass.sum() for one in subproblems]
+        worse = [o.error - m > ERROR_ROUNDING for o, m in zip(outcomes, majority, strict=True)]
+        # A contest or two may be lost without harm.
+        if 2 * sum(worse) <= len(worse):
             return ()
-        where = f" in {sum(worse)} of {len(shares)} contests" if len(shares) > 1 else ""
+        where = f" in {sum(worse)} of {len(subproblems)} contests" if len(subproblems) > 1 else ""
         at = int(np.argmax([o.error - m for o, m in zip(outcomes, majority, strict=True)]))
-        said = f"{type(self).__name__}: {outcomes[at].error:.1%} of the training rows are wrong{where}, more than by"
+        what = f"{type(self).__name__}: {outcomes[at].error:.1%} of the training rows are wrong{where}, more than by"
         rule = f"the majority rule, always the most frequent class ({majority[at]:.1%})"
-        return (Notice(f"{said} {rule}; use another model, or raise max_iter", PoorFitWarning),)
-
-
-def require(learner: Learner, model: AnyModel, *needs: type[Ability]) -> None:
-    """TypeError, in one sentence, unless a model has all abilities that a learner needs."""
-    missing = [need.words for need in needs if not isinstance(model, need)]
-    if missing:
-        raise TypeError(
-            f"{type(learner).__name__} cannot be used with {model.display_name}, which lacks "
-            f"{join_words(missing, last=' and ')}; {learner.instead}"
-        )
+        return (Notice(f"{what} {rule}; use another model, or raise max_iter", PoorFitWarning),)
 
 
 def finish(learner: Learner, model: AnyModel, whole: AnyStatistics, outcomes: Sequence[Outcome]) -> Fit:
-    """One fit from the outcomes of all shares, with each complaint made once."""
+    """Combine the outcomes of all subproblems into one fit, with each complaint made once."""
     moved = tuple(outcome.moved for outcome in outcomes if outcome.moved is not None) or None
     notices = (notice for outcome in outcomes for notice in outcome.notices)
     return Fit(
@@ -508,7 +386,7 @@ def _complaints(who: str, outcomes: Sequence[Outcome]) -> list[Notice]:
 
 
 def _mean_history(histories: Sequence[dict[str, list[float]]]) -> dict[str, list[float]]:
-    """The mean over contests, pass by pass; one that has ended stays as it was."""
+    """Average over contests, pass by pass; one that has ended keeps its last value."""
     if len(histories) == 1:
         return histories[0]
     length = max(len(history["error"]) for history in histories)
@@ -519,8 +397,11 @@ def _mean_history(histories: Sequence[dict[str, list[float]]]) -> dict[str, list
     return {name: np.mean([padded(h[name]) for h in histories], axis=0).tolist() for name in histories[0]}
 
 
+# Several courses on one data set.
+
+
 class DataViews:
-    """A data set and the parts of it that courses ask for, each made once: so that courses can share a read."""
+    """A data set and the parts of it that courses ask for, each made once, so that courses can share a read."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
@@ -551,16 +432,15 @@ class DataViews:
 
 @dataclass(frozen=True)
 class Sides:
-    """The rows of a contest, whose labels are its sides."""
+    """Maps a batch to the rows of a contest, labelled by its two sides."""
 
     classes: Array  # (k,) of the data
     group: Array  # (k,) of 0, 1 and -1
     sides: Array  # (2,)
 
     @classmethod
-    def of(cls, share: Subproblem, whole: AnyStatistics) -> Sides:
-        """Of a share that is a contest."""
-        return cls(whole.domain.classes, cast(Array, share.group), share.whole.domain.classes)
+    def of(cls, contest: Subproblem, whole: AnyStatistics) -> Sides:
+        return cls(whole.domain.classes, cast(Array, contest.group), contest.whole.domain.classes)
 
     def __call__(self, batch: Batch) -> Batch:
         codes = np.append(self.group, -1)[batch.Y.onto(self.classes).codes]
@@ -580,8 +460,8 @@ class Sided:
         return self.f(self.rows(batch))
 
 
-def _sided(share: Subproblem, whole: AnyStatistics) -> Callable[[Question], Question]:
-    return (lambda f: f) if share.group is None else lambda f: Sided(f, Sides.of(share, whole))
+def _on_rows_of(subproblem: Subproblem, whole: AnyStatistics) -> Callable[[Question], Question]:
+    return (lambda f: f) if subproblem.group is None else lambda f: Sided(f, Sides.of(subproblem, whole))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -602,11 +482,11 @@ class _Several:
 def together(
     courses: Sequence[Course[V]], sided: Sequence[Callable[[Question], Question]], show: Callable[[str], None]
 ) -> list[V]:
-    """Run courses side by side: what they ask of the same data at the same time is answered by one read."""
+    """Run courses side by side; one read answers all that wait for sums over the same data."""
     waiting: dict[int, Ask] = {}
     ended: dict[int, V] = {}
 
-    def go_on(i: int, answer: object) -> None:
+    def advance(i: int, answer: object) -> None:
         try:
             waiting[i] = courses[i].send(answer)
         except StopIteration as end:
@@ -614,16 +494,201 @@ def together(
             ended[i] = end.value
 
     for i in range(len(courses)):
-        go_on(i, None)
+        advance(i, None)
     while waiting:
         data = next(iter(waiting.values())).data
-        asked = [i for i, ask in waiting.items() if ask.data is data]
-        fs = tuple(sided[i](waiting[i].f) for i in asked)
+        now = [i for i, ask in waiting.items() if ask.data is data]
+        fs = tuple(sided[i](waiting[i].f) for i in now)
         answers = (data.sum(fs[0]),) if len(fs) == 1 else data.sum(_Several(fs)).each
         losses = [answer.losses.means() for answer in answers if isinstance(answer, Measured)]
         if losses:
             log_loss, error = (np.mean([means[name] for means in losses]) for name in ("log_loss", "error"))
             show(f"log loss {log_loss:.4f}, error {error:.4f}")
-        for i, answer in zip(asked, answers, strict=True):
-            go_on(i, answer)
+        for i, answer in zip(now, answers, strict=True):
+            advance(i, answer)
     return [ended[i] for i in range(len(courses))]
+
+
+# The class shares that probabilities refer to.
+
+
+def with_level(fit: Fit, residual: Array | None) -> Fit:
+    """Add the class shares that predicted probabilities refer to, from the mean of Y - P over the rows (k,).
+
+        q_y = mean_i P_iy
+
+    Calibration moves p(y) away from the shares of the rows, so that p(y) no longer says what a row's probabilities
+    assume. If P is right on average, q are the shares of the rows; otherwise q is off by as much as P is on average.
+    Fits stay as they are if their model has no class probabilities, or their learner no residual: p(y) counts then.
+    """
+    if residual is None or not isinstance(fit.model, Classed):
+        return fit
+    mass = fit.statistics.mass
+    found = np.where(mass > 0, np.maximum(mass / mass.sum() - residual, 0.0), 0.0)
+    with np.errstate(divide="ignore"):
+        return replace(fit, level=np.log(found / found.sum()))
+
+
+def level_of(fit: Fit) -> Array:
+    """Return log q (k,): as the learner found it, or log p(y) of the closed form."""
+    return np.asarray(fit.parameters.class_log_prob if fit.level is None else fit.level)
+
+
+def _carry_level(before: Fit, model: AnyModel, s: AnyStatistics) -> Array | None:
+    """Return log q for the sums s: as before, changed as the shares of the rows have changed.
+
+    Where p(y) is given, rows that come or go change neither it nor q.
+    """
+    if before.level is None:
+        return None
+    at = positions(s.domain.classes, before.statistics.domain.classes)
+    known = at >= 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        then, now = (np.log(one.mass / one.mass.sum()) for one in (before.statistics, s))
+        beside = before.level - then
+    if cast(Classed[Any, Any], model).classes_given:
+        given = cast(Classed[Any, Any], model).class_log_prob(s)
+        return np.where(known, before.level[at], given)
+    moved = now + np.where(known & np.isfinite(beside[at]), beside[at], 0.0)
+    return np.asarray(log_posterior(moved[None])[0])
+
+
+# Fits after rows have come or gone.
+
+Shifts: TypeAlias = dict[tuple[object, ...], AnyStatistics]  # by the classes of a contest; () for all classes
+
+
+def carry_over(who: str, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
+    """Adapt a fit to the sums s of the rows that count now, marked as stale.
+
+        S + (mass now / mass then) D,     D = moved - S then
+
+    class by class, if the learner moved statistics. A new class has no shift. The shift of a block (a table, a
+    covariance) is halved while it leaves no parameters, and finally dropped. Bins and pooled categories stay as they
+    were. Parameters that were learned without moving statistics stay, too. If they are for other classes than there are
+    now, the closed form takes their place.
+    """
+    if before is None:
+        return _closed_form(who, model, s, "no rows came that it could learn from")
+    late = np.setdiff1d(s.domain.classes[s.mass > 0], before.statistics.domain.classes[before.statistics.mass > 0])
+    if before.moved is not None:
+        try:
+            fit = _apply_shifts(model, s, before, [_shifts(before, s)])
+        except ValueError:  # the grid of the sums has become coarser than the bins
+            return _closed_form(who, model, s, "the cells of its numbers can no longer be told apart")
+        known = f", and the classes {show_all(late)} have come" if len(late) else ""
+        return _mark_stale(who, fit, f"rows have come or gone since it was learned{known}")
+    if len(late) or not np.array_equal(s.domain.classes, before.statistics.domain.classes):
+        those = f"the classes {show_all(late)} have come" if len(late) else "a class has come or gone"
+        return _closed_form(who, model, s, f"{those} since it was learned")
+    same = replace(before, statistics=s, warnings=())
+    return _mark_stale(who, same, "rows have come or gone since its parameters were learned")
+
+
+def merge_fits(model: AnyModel, ours: FitAndSums, theirs: FitAndSums) -> Fit | None:
+    """Combine two fits into one, from which `carry_over` goes on.
+
+    Shifts add up. Parameters without shifts are averaged by mass, in natural parameters. If neither is possible because
+    bins, categories or classes differ, the fit of more rows is returned.
+    """
+    if ours[0] is None or theirs[0] is None:
+        return ours[0] or theirs[0]
+    (a, s), (b, t) = sorted((ours, theirs), key=_size, reverse=True)
+    if a is None or b is None or (a.moved is None) != (b.moved is None):
+        return a
+    if a.moved is None:
+        return _average(model, a, s, b, t)
+    try:
+        return _apply_shifts(model, s + t, a, [_shifts(a, s), _shifts(b, t)])
+    except ValueError:  # bins differ
+        return a
+
+
+def _size(known: FitAndSums) -> tuple[float, bytes]:
+    """Return the mass of the rows, and their sums as bytes, so that a + b and b + a are the same."""
+    return float(known[1].mass.sum()), b"".join(np.asarray(leaf).tobytes() for leaf in known[1].leaves())
+
+
+def _average(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics) -> Fit:
+    """Average the natural parameters of two fits by mass; return the first if they are of different things."""
+    whole = s + t
+    alike = all(_same(one.statistics, whole) for one in (a, b))
+    if not alike or not isinstance(model.base_model, Natural):
+        return a
+    resolved, share, each = model.resolve(whole), float(s.mass.sum() / whole.mass.sum()), []
+    for part, one, other in zip(resolved.subproblems(whole), _each(a.parameters), _each(b.parameters), strict=True):
+        natural = cast(NaturalModel[Any, Any, Any], part.model)
+        first, second = natural.natural(one), natural.natural(other)
+        each.append(natural.from_natural(natural.feasible(share * first + (1.0 - share) * second, first)))
+    level = None if a.level is None or b.level is None else share * a.level + (1.0 - share) * b.level
+    return replace(a, model=resolved, parameters=resolved.combine(each), statistics=whole, level=level)
+
+
+def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
+    """True if both are sums of rows of the same classes and features."""
+    classes = np.array_equal(a.domain.classes, b.domain.classes) and np.array_equal(a.mass > 0, b.mass > 0)
+    return classes and a.domain.features.same(b.domain.features)
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _mark_stale(who: str, fit: Fit, why: str) -> Fit:
+    do = "recalibrate(X, y) learns it again, of rows that count now"
+    return replace(fit, warnings=(*fit.warnings, Notice(f"{who}: {why}; {do}", StaleWarning)))
+
+
+def _closed_form(who: str, model: AnyModel, s: AnyStatistics, why: str) -> Fit:
+    return _mark_stale(who, ClosedForm().solve(model, s), f"{why}, so that the closed form stands in")
+
+
+def _shifts(before: Fit, s: AnyStatistics) -> Shifts:
+    """Return by how much the statistics of each subproblem were moved, scaled to the mass of its classes in s."""
+    then = before.statistics.domain.classes
+    mass = grouped(s.mass, positions(s.domain.classes, then), len(then))
+    found: Shifts = {}
+    for one, at in zip(before.model.subproblems(before.statistics), _each(before.moved), strict=True):
+        now = mass if one.group is None else grouped(mass, one.group, len(one.whole.mass))
+        scale = np.divide(now, one.whole.mass, out=np.zeros(len(now)), where=one.whole.mass > 0)
+        found[_key(one)] = (at - one.whole).by_class(scale)
+    return found
+
+
+def _apply_shifts(model: AnyModel, s: AnyStatistics, held: Fit, shifts: Sequence[Shifts]) -> Fit:
+    """Return a fit whose statistics are s plus shifts, with the bins of the fit `held`."""
+    worked = held.model.restrict(s)
+    resolved = model.resolve(worked)
+    places = [
+        _shift(one, [each[key] for each in shifts if (key := _key(one)) in each])
+        for one in resolved.subproblems(worked)
+    ]
+    moved, thetas = zip(*places, strict=True)
+    return replace(
+        held,
+        model=resolved,
+        parameters=resolved.combine(thetas),
+        statistics=s,
+        moved=moved if len(moved) > 1 else moved[0],
+        warnings=resolved.notices(),
+        level=_carry_level(held, resolved, s),
+    )
+
+
+def _shift(subproblem: Subproblem, by: Sequence[AnyStatistics]) -> tuple[AnyStatistics, object]:
+    """Add shifts to statistics, halved block by block until there are parameters; return both."""
+    here = subproblem.whole
+    for one in by:
+        here.domain.features | one.domain.features  # raises ValueError if their bins differ
+    here, shift = here.align(sum((one.onto(here.domain) for one in by), 0.0 * here))
+    for factor in (*[0.5] * MAX_HALVINGS, 0.0):
+        new = here + shift
+        got = subproblem.model.attempt(new)
+        if all(np.all(leaf) for leaf in got.valid.leaves()):
+            return new, got.parameters
+        shift = select(got.valid, shift, factor * shift)
+    return here, subproblem.model.parameters(here)
+
+
+def _key(subproblem: Subproblem) -> tuple[object, ...]:
+    return () if subproblem.group is None else tuple(subproblem.whole.domain.classes.tolist())

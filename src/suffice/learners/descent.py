@@ -1,36 +1,217 @@
-"""The loop of every iterative learner, and descent in the space of statistics."""
+"""The loop of every iterative learner, and the rules by which it stops.
+
+`descend` alternates `problem.evaluate` (one pass over the data: losses, direction, objective) and `problem.step` (where
+a step of some rate leads, mostly without a pass). A `Rate` says how long steps are. A `Watch` follows a stopping rule:
+it decides whether an iterate is the last, and which iterate is returned.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from suffice._core.vector import Array, Vector, select
-from suffice.data import Data
-from suffice.learners.base import Ask, Course, Evaluate, Evaluation, Outcome, V
-from suffice.learners.stopping import AnyIterate, Iterate, Settled, Watch
-from suffice.losses import Loss, Losses
-from suffice.models import AnyModel, AnyStatistics, Joint, Sums
+from suffice._core.vector import Array, Vector, total
+from suffice.learners.base import Course, Outcome, V
+from suffice.losses import Losses
+from suffice.models import AnyStatistics
 
 P = TypeVar("P", bound=Vector)  # points
 G = TypeVar("G", bound=Vector)  # directions
-Elsewhere: TypeAlias = Callable[[object], Course[float]]  # the loss of parameters on other rows
-SHRINK = 0.4  # of an adaptive rate after a step that had to be taken back
-LEAST = 1e-10  # a rate below this goes nowhere
+P_co = TypeVar("P_co", bound=Vector, covariant=True)
+G_co = TypeVar("G_co", bound=Vector, covariant=True)
+Elsewhere: TypeAlias = Callable[[object], Course[float]]  # the loss of parameters on held-out rows
+SHRINK = 0.4  # factor of an adaptive rate after a rejected step
+MIN_RATE = 1e-10  # a shorter step changes nothing
+PATIENCE = 5  # iterations without a better log loss on held-out rows
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate(Generic[P_co, G_co]):
+    """A point of the descent: its parameters, its losses and direction from one pass, and the objective."""
+
+    point: P_co
+    theta: object
+    losses: Losses
+    direction: G_co
+    objective: float
+    cache: dict[str, Array] = field(default_factory=dict)  # results of a step, for shorter ones from the same point
+    residual: Array | None = None  # (k,) the mean of Y - P over the rows, if directions come from it
+    promised: float = np.inf  # predicted fall of the objective in the next step, if the problem can predict it
+
+
+AnyIterate: TypeAlias = Iterate[Vector, Vector]
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """A stopping rule: when a descent ends, and which iterate is returned (the last, or that of least `value`)."""
+
+    keeps_last: ClassVar[bool] = False
+    settles: ClassVar[bool] = False  # warn if `max_iter` comes first
+    patient: ClassVar[bool] = False  # the objective may rise for a while
+    drops_last: ClassVar[bool] = False  # the iterate that ends the descent is not returned
+
+    @abstractmethod
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
+        """True if this iterate is the last; `pace` is the rate as a share of the first one."""
+
+    def value(self, at: AnyIterate) -> float:
+        """Return the quantity that is minimised in choosing the iterate to return."""
+        return at.objective
+
+
+@dataclass(frozen=True)
+class Settled(Rule):
+    """The objective falls by no more than `tol`, or rises; the least is returned."""
+
+    settles: ClassVar[bool] = True
+    tol: float = 1e-4
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
+        # A short step changes little, so that it needs a smaller tolerance.
+        return not before.objective - at.objective > self.tol * min(1.0, pace)
+
+
+@dataclass(frozen=True)
+class Near(Rule):
+    """The step after the next one is predicted to lower the objective by no more than `tol`; the least is returned.
+
+    Predicted falls are assumed to go on shrinking by the same factor.
+    """
+
+    settles: ClassVar[bool] = True
+    tol: float = 1e-4
+    most: float = np.inf  # upper bound of the fall that the next step may promise
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+        ahead = at.promised * min(before.promised, at.promised)  # both sides are multiplied by before.promised
+        return at.promised <= self.most and ahead <= self.tol * before.promised
+
+
+@dataclass(frozen=True)
+class Calm(Rule):
+    """The objective changes by no more than `tol`: for steps that may go uphill for a while; the least is returned."""
+
+    settles: ClassVar[bool] = True
+    patient: ClassVar[bool] = True
+    tol: float = 1e-4
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+        return abs(before.objective - at.objective) <= self.tol
+
+
+@dataclass(frozen=True)
+class SoftErrorRises(Rule):
+    """The soft error rises; the iterate before that is returned."""
+
+    keeps_last: ClassVar[bool] = True
+    drops_last: ClassVar[bool] = True
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+        return bool(at.losses.soft_error > before.losses.soft_error)
+
+    def value(self, at: AnyIterate) -> float:
+        return at.losses.means()["soft_error"]
+
+
+@dataclass(frozen=True)
+class SmallChange(Rule):
+    """The parameters change by no more than `tol` of their size; the last is returned."""
+
+    keeps_last: ClassVar[bool] = True
+    settles: ClassVar[bool] = True
+    tol: float = 1e-4
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+        return relative_change(before.point, at.point) <= self.tol
+
+
+@dataclass(frozen=True)
+class Never(Rule):
+    """After `max_iter`; the last is returned."""
+
+    keeps_last: ClassVar[bool] = True
+
+    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+        return False
+
+
+@dataclass(frozen=True)
+class LeastError(Never):
+    """After `max_iter`; the iterate of least training error is returned."""
+
+    keeps_last: ClassVar[bool] = False
+
+    def value(self, at: AnyIterate) -> float:
+        return at.losses.means()["error"]
+
+
+RULES: dict[str | None, Callable[[float], Rule]] = {
+    "log-loss": Settled,
+    "soft-error": lambda _: SoftErrorRises(),
+    "best-error": lambda _: LeastError(),
+    "change": SmallChange,
+    None: lambda _: Never(),
+}
+STOPS = ("log-loss", "soft-error", "best-error", None)
+
+
+def relative_change(before: Vector, after: Vector, eps: float = 1e-6) -> float:
+    """Return the relative parameter change of nblr: sum |dw| / sum (|w| + eps)."""
+    return total((after - before).map(abs)) / total(before.map(lambda value: abs(value) + eps))
+
+
+@dataclass
+class Watch:
+    """A stopping rule at work: the best iterate so far, and how the objective has been falling."""
+
+    rule: Rule
+    tol: float
+    first_rate: float = 1.0
+    held_out: bool = False  # iterates are judged by their loss on held-out rows, of which the least is returned
+    kept: AnyIterate | None = None
+    last: AnyIterate | None = None
+    value: float = np.inf  # of `kept`
+    first: float = np.inf  # of the start
+    since: int = 0  # iterations since a better one
+    fall: float = np.inf
+
+    def see(self, at: AnyIterate, rate: float, elsewhere: float | None = None) -> bool:
+        """Record an iterate, with its loss on held-out rows if there are any; True if it is the last."""
+        before, self.last = self.last, at
+        ended = False
+        if before is not None:
+            self.fall = before.objective - at.objective
+            ended = self.rule.ended(before, at, rate / self.first_rate)
+        if ended and not self.held_out and self.rule.drops_last:
+            return True
+        self.first = self.rule.value(at) if before is None else self.first
+        value = self.rule.value(at) if elsewhere is None else elsewhere
+        better = self.kept is None or value < self.value
+        if better or (self.rule.keeps_last and not self.held_out):
+            self.kept, self.value = at, value
+        self.since = 0 if better else self.since + 1
+        return ended or ((self.held_out or self.rule.patient) and self.since >= PATIENCE)
+
+    @property
+    def settles(self) -> bool:
+        """True if reaching `max_iter` before the end is worth a warning."""
+        return self.rule.settles and not self.held_out
 
 
 class Place(NamedTuple, Generic[P]):
-    """Where a step leads: a point, and its parameters."""
+    """A point, and its parameters."""
 
     point: P
     theta: object
 
 
 class Problem(Protocol[P, G]):
-    """What is descended: how a place does, and where a step of some rate leads."""
+    """A descent problem: how good a place is, and where a step of some rate leads."""
 
     def evaluate(self, place: Place[P]) -> Course[Iterate[P, G]]:
         """One pass over the data."""
@@ -44,23 +225,24 @@ class Problem(Protocol[P, G]):
 def no_pass(value: V) -> Course[V]:
     """A course that asks for nothing."""
     return value
-    yield  # what makes it a course
+    yield  # makes this function a generator
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How long steps are: fixed, falling, or adaptive, where a step that raises the objective is taken back."""
+    """The lengths of steps: fixed, falling, or adaptive, where a step that raises the objective is rejected."""
 
     first: float
     adaptive: bool = False
     grow: float = 1.5
     most: float = np.inf
-    momentum: float = 0.0  # share of the last step that goes into the next, as long as the objective falls
-    falling: bool = False  # with one over the square root of the iteration
-    enough: float = 0.0  # share of the first: shorter steps need not be tried, where directions are no gradients
+    momentum: float = 0.0  # share of the last step that is added to the next, as long as the objective falls
+    falling: bool = False  # divide by the square root of the iteration
+    # End once the rate is below this share of the first: where directions are not gradients, shorter steps do not help.
+    enough: float = 0.0
 
     def after(self, length: float, iteration: int) -> float:
-        """The length of the step after one that was kept."""
+        """Return the length of the step after an accepted one."""
         if self.falling:
             return float(self.first / np.sqrt(iteration + 1))
         return min(length * self.grow, self.most) if self.adaptive else length
@@ -68,7 +250,7 @@ class Rate:
 
 @dataclass
 class LossRecord:
-    """The losses of every pass, and whether its step was kept."""
+    """The losses of every pass, and whether its step was accepted."""
 
     passes: dict[str, list[float]] = field(
         default_factory=lambda: {
@@ -77,7 +259,7 @@ class LossRecord:
     )
 
     def add(self, at: AnyIterate, rate: float, accepted: bool) -> None:
-        """One more pass."""
+        """Add a pass."""
         row = {**at.losses.means(), "objective": at.objective, "rate": rate, "accepted": accepted}
         for name, value in row.items():
             self.passes[name].append(float(value))
@@ -93,10 +275,10 @@ def descend(
     moves: bool = False,
     if_stuck: str = "lower the rate, or standardise the features",
 ) -> Course[Outcome]:
-    """The iterate that the stopping rule keeps; `elsewhere` is the loss of parameters on other rows.
+    """Descend from `start`, and return the iterate that the stopping rule chooses.
 
-    `moves` tells whether points are statistics, which the outcome then has as `moved`; `if_stuck` says what to do if no
-    step leads down.
+    `elsewhere` is the loss of parameters on held-out rows. With `moves`, points are statistics, which the outcome gets
+    as `moved`. `if_stuck` is the advice if no step lowers the objective.
     """
     record = LossRecord()
     at = yield from problem.evaluate(start)
@@ -106,19 +288,22 @@ def descend(
     for iteration in range(max_iter - 1):
         place = yield from problem.step(_pushed(at, before, rate.momentum / length), length)
         new = yield from problem.evaluate(place)
-        kept = not rate.adaptive or new.objective <= at.objective
-        record.add(new, length, kept)
-        if not kept:
+        accepted = not rate.adaptive or new.objective <= at.objective
+        record.add(new, length, accepted)
+        if not accepted:
+            # A plain step (without momentum) that goes hardly uphill: this is the bottom.
             flat = before is None and new.objective - at.objective <= watch.tol * length / rate.first
-            if flat:  # no further down from here, and hardly up
+            if flat:
                 ended = True
                 break
+            # Try again from the same point, shorter and without momentum.
             length, before = length * SHRINK, None
             if length < rate.enough * rate.first:
                 ended = True
                 break
-            if length < LEAST:
-                ended = watch.fall <= max(watch.tol, 1e-9)  # at the bottom, as far as numbers go
+            if length < MIN_RATE:
+                # Rounding hides any further fall; it is the bottom only if the last fall was as small.
+                ended = watch.fall <= max(watch.tol, 1e-9)
                 break
             continue
         ended = watch.see(new, length, (yield from elsewhere(new.theta)) if elsewhere else None)
@@ -127,11 +312,12 @@ def descend(
             break
         length = rate.after(length, iteration + 1)
     complaints = []
-    if length < LEAST and not ended:
+    if length < MIN_RATE and not ended:
         complaints.append(("no step lowers the objective", if_stuck))
     elif not ended and watch.settles:
         complaints.append(("still falling", "raise max_iter or tol"))
     elif ended and isinstance(watch.rule, Settled) and watch.fall < -watch.tol:
+        # A fixed rate that was too high: the rule saw no fall because the objective went up.
         ended = False
         complaints.append(("the objective rose", "lower the rate"))
     best = watch.kept or at
@@ -143,93 +329,7 @@ def descend(
 
 
 def _pushed(at: Iterate[P, G], before: P | None, weight: float) -> Iterate[P, G]:
-    """An iterate whose direction goes on where the last step went."""
+    """Add a share of the last step to the direction of an iterate."""
     if before is None or not weight:
         return at
     return replace(at, direction=at.direction + weight * cast(G, at.point - before))
-
-
-Summed: TypeAlias = Iterate[AnyStatistics, AnyStatistics]
-
-
-class Step(NamedTuple):
-    """What was left of a step: where it leads, its rate, and which classes it moved (k,)."""
-
-    place: Place[AnyStatistics]
-    rate: float
-    moved: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """Descent in the space of statistics: s <- s + rate (S(X, W) + anchor (S(X, Y) - s)), theta(s) in closed form."""
-
-    model: AnyModel  # resolved
-    data: Data
-    whole: AnyStatistics  # S(X, Y)
-    loss: Loss
-    anchor: float = 0.0
-    freeze: str = "block"
-    only_adds: bool = False
-    best: object = None  # theta(whole), where there is an anchor
-
-    def evaluate(self, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Losses, direction and objective, in one pass."""
-        return (yield from self.evaluate_on(self.data, place))
-
-    def evaluate_on(self, data: Data, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Losses, direction and objective from one pass over some rows; the direction is scaled up to all."""
-        s, theta = place
-        classes = self.whole.domain.classes
-        got: Evaluation = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
-        direction, residual = got.direction, None if self.only_adds else got.direction.mass / got.losses.mass
-        if data is not self.data:
-            direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
-        if self.anchor:
-            direction = direction + self.anchor * (self.whole - s)
-        return Iterate(s, theta, got.losses, direction, self.objective(theta, got.losses), residual=residual)
-
-    def objective(self, theta: object, losses: Losses) -> float:
-        """Log loss plus anchor times negative joint log-likelihood, per row."""
-        value = losses.means()[self.loss.judge]
-        if not self.anchor:
-            return value
-        likelihood = cast(Joint[Sums, object], self.model).log_likelihood(self.whole, self.best, theta)
-        return value - self.anchor * likelihood / float(self.whole.mass.sum())
-
-    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
-        return no_pass(self.moved(at, rate))
-
-    def moved(self, at: Summed, rate: float) -> Place[AnyStatistics]:
-        """A step, except for what it would leave without parameters: the block concerned stays, or everything does."""
-        return self.tried(at, rate).place
-
-    def tried(self, at: Summed, rate: float) -> Step:
-        """The same, with what became of the step."""
-        here = at.point
-        for _ in range(40):
-            new = here + rate * at.direction
-            got = self.model.attempt(new)
-            valid = got.valid.leaves()
-            if all(np.all(leaf) for leaf in valid):
-                return Step(Place(new, got.parameters), rate, got.valid.mass)
-            if self.freeze == "all":
-                break
-            if all(np.any(leaf) for leaf in valid):
-                mixed = select(got.valid, new, here)
-                return Step(Place(mixed, self.model.parameters(mixed)), rate, got.valid.mass)
-            rate /= 2  # a covariance that all classes share: only a shorter step keeps it
-        return Step(Place(here, at.theta), 0.0, np.zeros(len(here.mass), dtype=bool))
-
-
-@dataclass(frozen=True, eq=False)
-class Minibatches(Calibration):
-    """A step goes through all rows, piece by piece."""
-
-    pieces: tuple[Data, ...] = ()
-
-    def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
-        place = Place(at.point, at.theta)
-        for piece in self.pieces:
-            place = self.moved((yield from self.evaluate_on(piece, place)), rate)
-        return place

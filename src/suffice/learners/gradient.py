@@ -11,14 +11,13 @@ from suffice._runtime.random import generator
 from suffice.data import Data
 from suffice.learners.base import Ask, Course, DataViews, Evaluate, Evaluation, Iterative, Outcome, Seed
 from suffice.learners.calibration import random_start
-from suffice.learners.descent import Place, Rate, descend, no_pass
-from suffice.learners.stopping import RULES, STOPS, AnyIterate, Iterate, Watch
+from suffice.learners.descent import RULES, STOPS, AnyIterate, Iterate, Place, Rate, Watch, descend, no_pass
 from suffice.losses import Loss
 from suffice.models import Ability, AnyStatistics, Curved, Natural, Sums
 from suffice.models.base import NaturalModel, Subproblem
 
 Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
-FIRST = 0.1
+FIRST_RATE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Descent:
     l2: float = 0.0
 
     def place(self, eta: Vector) -> Place[Vector]:
-        """A point with its parameters."""
+        """Return a point with its parameters."""
         return Place(eta, self.model.from_natural(eta))
 
     def evaluate(self, place: Place[Vector]) -> Course[AnyIterate]:
@@ -57,12 +56,12 @@ class Descent:
 
 
 def penalty(l2: float, pulled: Vector, eta: Vector) -> float:
-    """1/2 l2 sum_j (sd_j w_j)^2, for what a model says is penalised of its natural parameters."""
+    """Return 1/2 l2 sum_j (sd_j w_j)^2, from the part of the natural parameters that the model penalises."""
     return 0.5 * l2 * inner(pulled, eta)
 
 
 def start(model: Descended, s: AnyStatistics, init: str) -> Vector:
-    """Natural parameters to begin with: those of the closed form, or zero if it is asked for or there are none."""
+    """Return natural parameters to start from: those of the closed form, or zero if `init` says so or it has none."""
     if init == "zero":
         return _curved(model).zero(s)
     got = model.attempt(s)
@@ -72,7 +71,7 @@ def start(model: Descended, s: AnyStatistics, init: str) -> Vector:
 
 
 def _curved(model: Descended) -> Curved[Sums, object, Vector]:
-    """A model that `check` has required to have linear scores."""
+    """Cast to a model with linear scores, which `needed` has required."""
     return cast(Curved[Sums, object, Vector], model)
 
 
@@ -124,7 +123,7 @@ class GradientDescent(Iterative):
 
     def __init__(
         self,
-        rate: float | str = FIRST,
+        rate: float | str = FIRST_RATE,
         max_iter: int = 64,
         stop: str | None = "log-loss",
         l2: float = 0.0,
@@ -143,7 +142,7 @@ class GradientDescent(Iterative):
         self.verbose = verbose
 
     def needed(self) -> tuple[type[Ability], ...]:
-        """Linear scores for a penalty or a start at zero, natural parameters in any case."""
+        """Return linear scores for a penalty or a start at zero, natural parameters in any case."""
         return (Curved,) if self.l2 or self.init == "zero" else self.needs
 
     def check(self) -> None:
@@ -158,15 +157,16 @@ class GradientDescent(Iterative):
             tol=NOT_NEGATIVE,
         )
 
-    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
-        """Descend the log loss of one share."""
-        model, whole, s = cast(Descended, share.model), share.whole, share.whole
+    def course(self, subproblem: Subproblem, views: DataViews) -> Course[Outcome]:
+        """Descend the log loss of one subproblem."""
+        model, whole, s = cast(Descended, subproblem.model), subproblem.whole, subproblem.whole
         if self.init == "random":
             seed = generator(self.random_state).randint(2**31)
             s = yield from random_start(model, views.data, whole, "random", seed, views)
         problem = Descent(model, views.data, whole, start(model, s, self.init), self.l2)
         adaptive = self.rate == "adaptive"
-        rate = Rate(FIRST if adaptive else float(self.rate), adaptive)
-        flat = min(1.0, 2.0 * rate.first / len(whole.mass))  # many classes, or a low rate, fall slowly far from the end
+        rate = Rate(FIRST_RATE if adaptive else float(self.rate), adaptive)
+        # With many classes, or a low rate, the loss falls slowly even far from the end.
+        flat = min(1.0, 2.0 * rate.first / len(whole.mass))
         watch = Watch(RULES[self.stop](self.tol if self.stop == "change" else flat * self.tol), self.tol, rate.first)
         return (yield from descend(problem, problem.place(problem.start), rate, watch, self.max_iter))

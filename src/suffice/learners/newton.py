@@ -16,9 +16,8 @@ from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import COUNT, NOT_NEGATIVE, check
 from suffice.data import Batch, Data
 from suffice.learners.base import Ask, Course, DataViews, Iterative, Measured, Outcome
-from suffice.learners.descent import Place, Rate, descend, no_pass
+from suffice.learners.descent import Iterate, Near, Place, Rate, Settled, Watch, descend, no_pass
 from suffice.learners.gradient import penalty
-from suffice.learners.stopping import Iterate, Near, Settled, Watch
 from suffice.losses import Loss, Losses
 from suffice.models import AnyStatistics, Curved, Slopes, Sums
 from suffice.models.base import CurvedModel, Subproblem
@@ -41,21 +40,21 @@ class Sloped(Measured):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bent(Sloped):
-    """The same, and the curvature: whole (k, d + 1, k, d + 1), or its diagonal (k, d + 1)."""
+    """Losses, gradient and curvature: whole (k, d + 1, k, d + 1), or its diagonal (k, d + 1)."""
 
     curvature: Array
 
 
 @dataclass(frozen=True)
 class _At:
-    """Slopes (k, d + 1) at which something is asked for; the posterior is worked out once."""
+    """A question about slopes (k, d + 1)."""
 
     model: Scored
     slopes: Array
     classes: Array
 
     def _weighed(self, batch: Batch) -> tuple[Design, Losses, Array, Array]:
-        """The design, the losses of the rows, Y - P, and P."""
+        """Return the design, the losses of the rows, Y - P, and P, all from one computation of the scores."""
         D = self.model.design(batch.X)
         return D, *Loss.equal(len(self.classes)).weighed(D.scores(self.slopes), batch.Y.onto(self.classes))
 
@@ -85,7 +84,7 @@ class Bend(_At):
 
 
 def _curvature(D: Design, P: Array, weight: Array) -> Array:
-    """H (k, p, k, p): the blocks beside the diagonal are symmetric, and each row of blocks sums to zero."""
+    """Return H (k, p, k, p), whose off-diagonal blocks are symmetric; each row of blocks sums to zero."""
     k, width = P.shape[1], len(D.centre) + 1
     H = np.zeros((k, width, k, width))
     for a, b in combinations(range(k), 2):
@@ -109,7 +108,7 @@ class Along(_At):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Squared(Vector):
-    """Rows, their weight, and D'D (d + 1, d + 1) of them."""
+    """The number of rows, their weight, and D'D (d + 1, d + 1)."""
 
     count: int
     mass: float
@@ -133,15 +132,15 @@ def _weight(Y: OneHot) -> Array:
     return np.where(Y.codes >= 0, Y.weight, 0.0)
 
 
-LEAST = 1e-3  # share of uncorrelated columns in a metric from a sample, so that no direction is thought to be flat
-KEPT = 12  # secants that correct a metric
+MIN_SHRINKAGE = 1e-3  # of the correlations of a sample, so that no direction looks flat
+MAX_SECANTS = 12  # that correct a metric
 
 
 class Metric(Protocol):
-    """A curvature that can be divided by."""
+    """An approximate curvature that can be inverted."""
 
     def solve(self, g: Array) -> Array:
-        """H^-1 g (k, p) of a gradient (k, p) that adds up to zero over the classes."""
+        """Return H^-1 g (k, p) for a gradient (k, p) that sums to zero over the classes."""
         ...
 
 
@@ -150,30 +149,30 @@ class Factored:
     """A factor of a curvature: of one block that holds for every class, or of all classes together."""
 
     factor: Array
-    each: bool  # whether it is the factor for every class
+    each: bool  # the same factor for every class
 
     @classmethod
     def whole(cls, H: Array) -> Metric:
-        """Of a whole curvature (k, p, k, p)."""
+        """Factor a whole curvature (k, p, k, p)."""
         k, p = H.shape[:2]
-        if k == 2:  # one class is minus the other: half the unknowns
+        if k == 2:  # the slopes of one class are minus those of the other: half the unknowns
             return cls(_factor(H[1, :, 1] - H[1, :, 0], 0), each=True)
         return cls(_factor(H.reshape(k * p, k * p), k), each=False)
 
     @classmethod
     def even(cls, seen: Squared, mass: float, ridge: Array) -> Metric:
-        """Of the curvature where all classes are alike, from D'D of a sample of rows of the given mass.
+        """Factor the curvature where all classes are equally probable, from D'D of a sample of rows of the given mass.
 
-            H = (1 / k - 1 / k^2 1 1') x D'D,     H^-1 g = k (D'D)^-1 g where g adds up to zero over the classes
+            H = (1 / k - 1 / k^2 1 1') x D'D,     H^-1 g = k (D'D)^-1 g if g sums to zero over the classes
 
-        Its correlations are shrunk by as much as chance explains of them: (1 - s) D'D + s diag(D'D). `ridge` (k, p) is
-        what a penalty adds to the diagonal.
+        Correlations are shrunk by the share of them that chance explains: (1 - s) D'D + s diag(D'D). A penalty adds
+        `ridge` (k, p) to the diagonal.
         """
         S, own = seen.gram / seen.mass, np.diagonal(seen.gram) / seen.mass
         scale = np.sqrt(np.outer(own, own))
         beside = np.sum(np.divide(S, scale, out=np.zeros_like(S), where=scale > 0) ** 2) - np.count_nonzero(own)
         chance = len(own) * (len(own) - 1) / max(1, seen.count)
-        shrink = np.clip(chance / max(beside, 1e-300), LEAST, 1.0)
+        shrink = np.clip(chance / max(beside, 1e-300), MIN_SHRINKAGE, 1.0)
         H = (1.0 - shrink) * S + shrink * np.diag(own)
         return cls(_factor(H * (mass / len(ridge)) + np.diag(ridge[0]), 0), each=True)
 
@@ -184,7 +183,7 @@ class Factored:
 
 
 def _factor(H: Array, k: int) -> Array:
-    """The Cholesky factor of H, damped as far as it takes, for the slopes of k classes.
+    """Return the Cholesky factor of H for the slopes of k classes, damped as far as necessary.
 
     The same slopes added to all classes change nothing, so that H is singular in that direction, in which gradients are
     zero: a ridge there makes H regular and leaves the solution as it is.
@@ -201,7 +200,7 @@ def _factor(H: Array, k: int) -> Array:
 
 @dataclass(eq=False)
 class Corrected:
-    """A metric, corrected by how gradients were seen to change: the inverse of L-BFGS that begins with it.
+    """A metric corrected by the observed changes of gradients: the inverse Hessian of L-BFGS that starts from it.
 
     References
     ----------
@@ -210,18 +209,19 @@ class Corrected:
 
     first: Metric
     last: tuple[Array, Array] | None = None
-    secants: deque[tuple[Array, Array]] = field(default_factory=lambda: deque(maxlen=KEPT))
+    secants: deque[tuple[Array, Array]] = field(default_factory=lambda: deque(maxlen=MAX_SECANTS))
 
     def see(self, point: Array, downhill: Array) -> None:
-        """Take notice of minus the gradient (k, p) at a point (k, p)."""
+        """Record minus the gradient (k, p) at a point (k, p)."""
         if self.last is not None:
             step, change = point - self.last[0], self.last[1] - downhill
-            if np.vdot(step, change) > 1e-12 * np.linalg.norm(step) * np.linalg.norm(change):  # else it is rounding
+            # Without a clearly positive curvature along the step, the change is rounding.
+            if np.vdot(step, change) > 1e-12 * np.linalg.norm(step) * np.linalg.norm(change):
                 self.secants.append((step, change))
         self.last = point, downhill
 
     def solve(self, g: Array) -> Array:
-        """H^-1 g (k, p)."""
+        """Return H^-1 g (k, p)."""
         shares = []
         for step, change in reversed(self.secants):
             share = np.vdot(step, g) / np.vdot(step, change)
@@ -233,7 +233,7 @@ class Corrected:
         return x
 
     def _scale(self) -> float:
-        """By how much steps of the first metric are too short, as the last secant has it."""
+        """Return by which factor steps of the first metric are too short, judged by the last secant."""
         if not self.secants:
             return 1.0
         step, change = self.secants[-1]
@@ -243,7 +243,7 @@ class Corrected:
 def conjugate_gradients(
     product: Callable[[Array], Course[Array]], g: Array, scale: Array, rtol: float = 1e-3, max_iter: int = 100
 ) -> Course[Array]:
-    """x of H x = g where only products with H can be asked for, preconditioned by 1 / scale."""
+    """Solve H x = g from products with H alone, preconditioned by 1 / scale."""
     x, r = np.zeros_like(g), g.copy()
     z = r / scale
     p, rz = z.copy(), float(r @ z)
@@ -252,7 +252,7 @@ def conjugate_gradients(
             break
         q = yield from product(p)
         curvature = float(p @ q)
-        if curvature <= 0:  # rounding: no further in this direction
+        if curvature <= 0:  # rounding: the direction is exhausted
             break
         length = rz / curvature
         x, r = x + length * p, r - length * q
@@ -262,21 +262,21 @@ def conjugate_gradients(
     return x
 
 
-DENSE = 2000  # coefficients above which the Newton equations are solved by conjugate gradients
-SEPARATED = 1e-3  # log loss per row, without a mistake, below which unpenalised coefficients head for infinity
+MAX_DENSE = 2000  # coefficients; with more, the Newton equations are solved by conjugate gradients
+SEPARATED = 1e-3  # log loss per row; below it, and without an error, unpenalised coefficients go to infinity
 FULL = Rate(1.0, adaptive=True, grow=2.5, most=1.0)
 SHORT = replace(FULL, enough=0.1)
 G = TypeVar("G", bound=Vector)  # directions
-SAMPLE, LARGER = 1 << 12, (16, 4)  # rows to begin with, and how many times as many to go on with, if there are
-PER_UNKNOWN, PER_COLUMN = 32, 8  # rows that a sample has at least
-SMALL = 64  # unknowns of which a curvature costs about as much as a gradient
-MOST = 20  # passes over a sample
-AHEAD = 10  # tolerances that a last step, which no pass follows, may promise to fall
+SAMPLE_ROWS, LARGER_SAMPLES = 1 << 12, (16, 4)  # of the first sample, and factors of the second, largest first
+MIN_ROWS_PER_UNKNOWN, MIN_ROWS_PER_COLUMN = 32, 8  # in a sample
+MAX_CHEAP_UNKNOWNS = 64  # with no more, a curvature costs about as much as a gradient
+MAX_SAMPLE_PASSES = 20
+MAX_LAST_FALL = 10  # tolerances by which the last step, which no pass follows, may lower the objective
 
 
 @dataclass(frozen=True, eq=False)
 class PenalisedRows:
-    """The log loss of some rows, with the share of the penalty that they have of all rows."""
+    """The penalised log loss of some rows; the penalty is scaled to their share of all rows."""
 
     model: Scored  # resolved
     data: Data
@@ -290,38 +290,38 @@ class PenalisedRows:
 
     @property
     def classes(self) -> Array:
-        """Of the model (k,)."""
+        """The classes of the model (k,)."""
         return np.asarray(self.whole.domain.classes)
 
     @property
     def dense(self) -> bool:
-        """Whether a curvature is small enough to be had whole."""
-        return self.unknowns <= DENSE
+        """True if the whole curvature is small enough to be computed."""
+        return self.unknowns <= MAX_DENSE
 
     @property
     def unknowns(self) -> int:
-        """How many coefficients there are to learn."""
+        """The number of coefficients to learn."""
         return (len(self.classes) - 1) * (self.whole.domain.width + 1)
 
     def zero(self) -> Place[Slopes]:
-        """Where all classes are alike."""
+        """Return the place where all classes are equally probable."""
         return self.at(self.model.zero(self.whole))
 
     def at(self, eta: Slopes) -> Place[Slopes]:
-        """A point with its parameters."""
+        """Return a point with its parameters."""
         return Place(eta, self.model.from_natural(eta))
 
     def moved(self, eta: Slopes, step: Array) -> Place[Slopes]:
-        """Where a step (k, d + 1) leads."""
+        """Return the place that a step (k, d + 1) leads to."""
         return self.at(eta + type(eta)(step[:, 0], step[:, 1:]))
 
     def ridge(self) -> Array:
-        """What the penalty adds to the diagonal of the curvature (k, d + 1)."""
+        """Return the penalty's part of the diagonal of the curvature (k, d + 1)."""
         ones = self.model.zero(self.whole).map(np.ones_like)
         return self.l2 * flat(self.model.penalised(ones))
 
     def measured(self, place: Place[Slopes], got: Sloped) -> tuple[float, Array]:
-        """The objective per row, and minus its gradient (k, d + 1), summed over the rows."""
+        """Return the objective per row, and minus its gradient (k, d + 1), summed over the rows."""
         pulled = self.model.penalised(place.point)
         objective = got.losses.means()["log_loss"] + penalty(self.l2, pulled, place.point) / self.mass
         return objective, got.gradient - self.l2 * (got.losses.mass / self.mass) * flat(pulled)
@@ -332,10 +332,10 @@ class NewtonDescent(PenalisedRows):
     """eta <- eta + rate H^-1 (gradient - l2 penalised)."""
 
     def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Bent]]:
-        """Losses, and as direction the gradient and the curvature, from one pass."""
+        """Return losses, and as direction the gradient and the curvature, from one pass."""
         eta, theta = place
         got: Bent = yield Ask(self.data, Bend(self.model, flat(eta), self.classes, self.dense))
-        curvature = got.curvature.copy()  # a record may keep what it has answered
+        curvature = got.curvature.copy()  # a checkpoint may keep the answer itself
         diagonal = np.einsum("ijij->ij", curvature) if self.dense else curvature
         diagonal += self.ridge() * (got.losses.mass / self.mass)
         objective, gradient = self.measured(place, got)
@@ -343,13 +343,13 @@ class NewtonDescent(PenalisedRows):
         return promising(at, gradient, Factored.whole(curvature)) if self.dense else at
 
     def step(self, at: Iterate[Slopes, Bent], rate: float) -> Course[Place[Slopes]]:
-        """The Newton step, shortened; the equations are solved once for all lengths that are tried."""
+        """Take the Newton step, shortened; the equations are solved once for all lengths."""
         if "solved" not in at.cache:
-            at.cache["solved"] = yield from self._solved(at)
+            at.cache["solved"] = yield from self._solve(at)
         return self.moved(at.point, rate * at.cache["solved"])
 
-    def _solved(self, at: Iterate[Slopes, Bent]) -> Course[Array]:
-        """By conjugate gradients."""
+    def _solve(self, at: Iterate[Slopes, Bent]) -> Course[Array]:
+        """Solve the Newton equations by conjugate gradients."""
         got, shape, slopes = at.direction, at.direction.gradient.shape, flat(at.point)
         ridge = self.ridge().ravel()
         scale = np.maximum(got.curvature.ravel(), 1e-12 * got.curvature.max())
@@ -363,12 +363,12 @@ class NewtonDescent(PenalisedRows):
 
 @dataclass(frozen=True, eq=False)
 class SecantDescent(PenalisedRows):
-    """eta <- eta + rate M^-1 (gradient - l2 penalised), with a metric M that the gradients on the way correct."""
+    """eta <- eta + rate M^-1 (gradient - l2 penalised), with a metric M that gradients correct on the way."""
 
     metric: Corrected
 
     def evaluate(self, place: Place[Slopes]) -> Course[Iterate[Slopes, Sloped]]:
-        """Losses and gradient from one pass, which is all that it takes to correct the metric."""
+        """Return losses and gradient from one pass, and correct the metric by the gradient."""
         eta, theta = place
         got: Sloped = yield Ask(self.data, LossSlope(self.model, flat(eta), self.classes))
         objective, gradient = self.measured(place, got)
@@ -377,49 +377,49 @@ class SecantDescent(PenalisedRows):
         return promising(at, gradient, self.metric)
 
     def step(self, at: Iterate[Slopes, Sloped], rate: float) -> Course[Place[Slopes]]:
-        """The step of this metric, shortened."""
+        """Take the step of this metric, shortened."""
         return no_pass(self.moved(at.point, rate * at.cache["solved"]))
 
 
 def promising(at: Iterate[Slopes, G], gradient: Array, metric: Metric) -> Iterate[Slopes, G]:
-    """An iterate that knows its step M^-1 gradient, and by how much a quadratic would fall on it."""
+    """Add the step M^-1 gradient to an iterate, and the fall that the quadratic model predicts for it."""
     at.cache["solved"] = step = metric.solve(gradient)
     return replace(at, promised=float(0.5 * np.vdot(gradient, step) / (at.losses.mass or 1.0)))
 
 
-def kept(watch: Watch) -> Iterate[Slopes, Any]:
-    """What a descent has kept."""
+def best(watch: Watch) -> Iterate[Slopes, Any]:
+    """Return the best iterate of a descent."""
     return cast(Iterate[Slopes, Any], watch.kept)
 
 
 class Start(NamedTuple):
-    """Where to begin, and by which metric to go on."""
+    """Where to start, and the metric for all rows."""
 
     place: Place[Slopes]
     metric: Metric
-    then: float  # of the tolerance: what a step that is not followed by a pass may fall short of the optimum
-    patience: int  # passes after which another way is tried
+    then: float  # share of the tolerance by which the last step, which no pass follows, may miss the optimum
+    patience: int  # passes before Newton's method takes over
 
 
-def begun(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
-    """A start from a sample of the rows, in a fraction of the time of a pass; None if there are too few of them.
+def sample_start(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
+    """Find a start on a sample of the rows, in a fraction of the time of a pass; None if there are too few of them.
 
     Newton's method on a small sample, and from there on a larger one, ends so near to the optimum of all rows that a
-    few gradients lead there, by the larger sample's curvature. Where that is too large for a sample to tell, it is that
-    of classes that are all alike.
+    few gradients lead there, by the larger sample's curvature. Where a curvature is too large to be estimated from a
+    sample, that of equally probable classes is used.
     """
-    start, rows = None, max(SAMPLE, PER_UNKNOWN * problem.unknowns)
-    larger = (times * rows for times in LARGER if views.cheap_sample(times * rows) is not views.data)
+    start, rows = None, max(SAMPLE_ROWS, MIN_ROWS_PER_UNKNOWN * problem.unknowns)
+    larger = (times * rows for times in LARGER_SAMPLES if views.cheap_sample(times * rows) is not views.data)
     for size in (rows, next(larger, rows)) if problem.dense else ():
         few = views.cheap_sample(size)
         if few is views.data:
             break
         place = problem.zero() if start is None else start.place
-        start = yield from sampled(replace(problem, data=few), place, size)
+        start = yield from sample_optimum(replace(problem, data=few), place, size)
         if start is None:
             break
-    if start is None and problem.unknowns > SMALL:
-        few = views.cheap_sample(PER_COLUMN * (problem.whole.domain.width + 1))
+    if start is None and problem.unknowns > MAX_CHEAP_UNKNOWNS:
+        few = views.cheap_sample(MIN_ROWS_PER_COLUMN * (problem.whole.domain.width + 1))
         if few is not views.data:
             got: Squared = yield Ask(few, ClassSquares(problem.model, problem.classes))
             if got.mass:
@@ -427,12 +427,12 @@ def begun(problem: NewtonDescent, views: DataViews) -> Course[Start | None]:
     return start
 
 
-def sampled(problem: NewtonDescent, place: Place[Slopes], rows: int) -> Course[Start | None]:
-    """The optimum of a sample of the rows, as far as it tells of that of all, and its curvature for all rows."""
-    rough = 0.5 * problem.unknowns / rows  # about what the optimum of so many rows falls short of that of all
+def sample_optimum(problem: NewtonDescent, place: Place[Slopes], rows: int) -> Course[Start | None]:
+    """Return the optimum of a sample, as exactly as it tells of that of all rows, and its curvature scaled to these."""
+    rough = 0.5 * problem.unknowns / rows  # about the distance of the sample's optimum from that of all rows
     watch = Watch(Near(rough), rough)
-    yield from descend(problem, place, FULL, watch, MOST)
-    at = kept(watch)
+    yield from descend(problem, place, FULL, watch, MAX_SAMPLE_PASSES)
+    at = best(watch)
     if not at.losses.mass:
         return None
     curvature = at.direction.curvature * (problem.mass / at.losses.mass)
@@ -444,20 +444,19 @@ class Newton(Iterative):
 
         minimise sum_i -log p(y_i | x_i) + 1/2 l2 sum_j (sd_j w_j)^2
 
-    The step is shortened where it does not lead down; the equations are solved by Cholesky factors, above 2,000
-    coefficients by conjugate gradients; nothing is inverted. Many rows in memory are not read as often: Newton's method
-    on a sample of them finds where to begin, and gradients of all rows lead on from there [1]_, by the sample's
-    curvature, which they correct as L-BFGS does. Where coefficients are too many for that, the curvature is that of
-    classes that are all alike. The optimum is the same; only the last step, which is a short one, is then not followed
-    by a pass, so that the history ends before it. The penalty weighs the slopes of standardised features, so
-    that units do not matter; on such features l2 is 1 / C of scikit-learn.
+    A step that does not lower the objective is shortened. The equations are solved by Cholesky factors, above 2,000
+    coefficients by conjugate gradients. With many rows in memory, Newton's method on a sample finds the start, and
+    gradients of all rows lead on from there [1]_, by the sample's curvature, corrected as in L-BFGS. With too many
+    coefficients for that, the curvature is that of equally probable classes. The optimum is the same; only the last,
+    short step is then not followed by a pass, so that the history ends before it. The penalty weighs the slopes of
+    standardised features, so that units do not matter; on such features l2 is 1 / C of scikit-learn.
 
     Parameters
     ----------
     l2 : float, default=1.0
         Weight of the penalty; 0 is maximum likelihood, which separable classes do not have.
     max_iter : int, default=100
-        Passes over the data (besides those of conjugate gradients).
+        Passes over the data (not counting those of conjugate gradients).
     tol : float, default=1e-9
         Fall of the objective in an iteration, per row, at which it has settled.
     verbose : int, default=0
@@ -491,35 +490,36 @@ class Newton(Iterative):
         """Refuse settings that make no sense."""
         check(self, l2=NOT_NEGATIVE, max_iter=COUNT, tol=NOT_NEGATIVE)
 
-    def course(self, share: Subproblem, views: DataViews) -> Course[Outcome]:
-        """Minimise the penalised log loss of one share."""
-        problem = NewtonDescent(cast(Scored, share.model), views.data, share.whole, self.l2)
-        start = yield from begun(problem, views)
-        if start is None:  # never the closed form: on wide or correlated data it is far beyond the optimum
+    def course(self, subproblem: Subproblem, views: DataViews) -> Course[Outcome]:
+        """Minimise the penalised log loss of one subproblem."""
+        problem = NewtonDescent(cast(Scored, subproblem.model), views.data, subproblem.whole, self.l2)
+        start = yield from sample_start(problem, views)
+        if start is None:
+            # Start at zero, not at the closed form, which is far beyond the optimum on wide or correlated data.
             return (yield from self._newton(problem, problem.zero(), self.max_iter))
-        near = AHEAD * self.tol
+        near = MAX_LAST_FALL * self.tol
         watch = Watch(Near(start.then * self.tol, near), self.tol)
         secant = SecantDescent(problem.model, problem.data, problem.whole, self.l2, Corrected(start.metric))
         outcome = yield from descend(secant, start.place, SHORT, watch, min(start.patience, self.max_iter))
-        at = kept(watch)
+        at = best(watch)
         if outcome.converged and at.promised <= near:
-            return self._judged(replace(outcome, theta=(yield from secant.step(at, 1.0)).theta), watch)
+            return self._check_separable(replace(outcome, theta=(yield from secant.step(at, 1.0)).theta), watch)
         if outcome.n_iter >= self.max_iter:
-            return self._judged(outcome, watch)
+            return self._check_separable(outcome, watch)
         even = np.log(len(problem.classes))  # the objective at zero
         place = Place(at.point, at.theta) if at.objective < even else problem.zero()
         after = yield from self._newton(problem, place, self.max_iter - outcome.n_iter)
         return replace(after, passes={name: values + after.passes[name] for name, values in outcome.passes.items()})
 
     def _newton(self, problem: NewtonDescent, place: Place[Slopes], most: int) -> Course[Outcome]:
-        """Newton's method from some place, each step by the curvature of all rows there."""
+        """Apply Newton's method from some place, each step by the curvature of all rows there."""
         watch = Watch(Settled(self.tol), self.tol)
         outcome = yield from descend(problem, place, FULL, watch, most, if_stuck="raise l2 or tol")
-        return self._judged(outcome, watch)
+        return self._check_separable(outcome, watch)
 
-    def _judged(self, outcome: Outcome, watch: Watch) -> Outcome:
-        """An outcome, with a complaint where it is on its way to infinity."""
-        means = kept(watch).losses.means()
+    def _check_separable(self, outcome: Outcome, watch: Watch) -> Outcome:
+        """Return an outcome, with a complaint if its coefficients are on their way to infinity."""
+        means = best(watch).losses.means()
         if not self.l2 and not means["error"] and means["log_loss"] < SEPARATED:
             what = "the classes are separable, so that coefficients grow without end"
             return replace(outcome, complaints=(*outcome.complaints, (what, "set l2 above 0")))
