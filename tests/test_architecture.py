@@ -21,14 +21,14 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 61,
+    "modules that one module imports": 59,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 46_658,
+    "lines": 46_595,
 }
-FILES = {"GaussianNB": 25, "QDA + RC": 32, "TabularClassifier": 44}
+FILES = {"GaussianNB": 24, "QDA + RC": 31, "TabularClassifier": 44}
 
 
 @cache
