@@ -132,7 +132,7 @@ def test_separators_and_decimal_commas_of_new_rows_are_noticed(model, call):
 def test_model_files_that_are_none(files, call, words):
     command, *rest = words
     assert "there is no file none.suffice: `suffice fit` makes one" in call(command, "none.suffice", *rest, code=2)
-    assert "cannot load 'a.csv': it is no model file" in call(command, "a.csv", *rest, code=2)
+    assert "cannot load 'a.csv': it is not a model file" in call(command, "a.csv", *rest, code=2)
     assert "it is a folder" in call(command, ".", *rest, code=2)
 
 

@@ -243,7 +243,7 @@ def test_rows_without_a_fingerprint_are_warned_of(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GaussianNB().fit(Lazy([IRIS]), checkpoint=tmp_path)
-    with pytest.warns(UserWarning, match="has no fingerprint, so that nothing tells whether its rows are those of"):
+    with pytest.warns(UserWarning, match="has no fingerprint, so that its rows cannot be compared with those of"):
         GaussianNB().fit(Lazy([IRIS]), checkpoint=tmp_path)
     changed = PickledPartitions([IRIS]).map(labels=None)
     assert changed.fingerprint().keys() == {"rows", "values", "change"}
@@ -259,7 +259,9 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 def test_foreign_files_are_left_alone(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     (tmp_path / ".letter.tmp").touch()
-    with pytest.raises(CheckpointError, match=r"that are no checkpoint \(\.letter\.tmp, letter\.txt\): give a new or"):
+    with pytest.raises(
+        CheckpointError, match=r"that are not a checkpoint \(\.letter\.tmp, letter\.txt\): give a new or"
+    ):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {".letter.tmp", "letter.txt", "lock"}
     with pytest.raises(CheckpointError, match=r"a checkpoint is a folder, but .*letter\.txt' is a file"):
@@ -275,7 +277,7 @@ def test_settings_that_only_one_fit_has_are_told_apart():
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match="the folder of the checkpoint cannot be made"):
+    with pytest.raises(NotADirectoryError, match="cannot create the folder of the checkpoint"):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path / "file" / "kept")
 
 
@@ -313,7 +315,7 @@ def test_damaged_entries(damage, at, tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}'])
 def test_a_damaged_description(text, tmp_path):
     (tmp_path / "about.json").write_text(text)
-    with pytest.raises(CheckpointError, match=r"about\.json' is damaged, or no checkpoint of this version"):
+    with pytest.raises(CheckpointError, match=r"about\.json' is damaged, or not a checkpoint of this version"):
         GaussianNB().fit(*IRIS, checkpoint=tmp_path)
 
 

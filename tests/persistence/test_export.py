@@ -101,7 +101,7 @@ def test_columns_of_several_types(name):
 @pytest.mark.parametrize("unit", ["M8[D]", "M8[ns]", "m8[s]"])
 def test_dates_as_categories_are_refused(unit):
     X = np.array([[3, 10], [5, 20], [3, 20], [7, 10]]).astype(unit)
-    with pytest.raises(ValueError, match="CategoricalNB has no equal in scikit-learn: it has dates or times"):
+    with pytest.raises(ValueError, match="CategoricalNB has no counterpart in scikit-learn: it has dates or times"):
         CategoricalNB().fit(X, [0, 1, 1, 0]).to_sklearn()
 
 
@@ -124,7 +124,7 @@ THREE, TWO = [0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]
 @pytest.mark.parametrize(
     ("model", "y", "words"),
     [
-        (suffice.PoissonNB(), TWO, "PoissonNB has no equal in scikit-learn: GaussianNB"),
+        (suffice.PoissonNB(), TWO, "PoissonNB has no counterpart in scikit-learn: GaussianNB"),
         (LogisticRegression(learner=ClosedForm(), multi_class="ovr"), THREE, "under multi_class='ovr'"),
         (FisherDiscriminant(), THREE, "more than two classes"),
         (FisherDiscriminant(costs=[[0, 1], [5, 0]]), TWO, "it has costs"),

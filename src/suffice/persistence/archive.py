@@ -1,4 +1,4 @@
-"""The file itself: a zip archive that is written as a whole or not at all, and read with limits."""
+"""The file itself: a zip archive, written completely or not at all, and read with limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suffice._runtime.atomic_file import ANY, replacing
 
 
 class ModelFileError(ValueError):
-    """A model file cannot be read or written; the message says why, and what to do."""
+    """A model file cannot be read or written. The message says why, and what to do."""
 
 
 class IncompleteError(ModelFileError):
@@ -28,63 +28,63 @@ class IncompleteError(ModelFileError):
 
 
 class CheckpointError(ValueError):
-    """A fit cannot go on from a checkpoint; the message says why, and how to begin again."""
+    """A fit cannot continue from a checkpoint. The message says why, and how to begin again."""
 
 
-KINDS = "biufUMm"  # truth values, numbers, text, dates and spans of time
+KINDS = "biufUMm"  # dtypes: booleans, numbers, text, dates and durations
 READ_HEADER: dict[Any, Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def to_bytes(array: Array) -> bytes:
-    """An array as a .npy file."""
+    """Return an array as the bytes of a .npy file."""
     out = io.BytesIO()
     npy.write_array(out, array, allow_pickle=False)
     return out.getvalue()
 
 
 def from_bytes(data: bytes, where: str) -> Array:
-    """The array of a .npy file; of exactly the bytes that its header promises, and of no other than plain numbers."""
+    """Return the array of a .npy file, which must hold plain numbers, and exactly the bytes that its header says."""
     file = io.BytesIO(data)
     shape, by_columns, dtype = READ_HEADER[npy.read_magic(file)](file)
     if dtype.kind not in KINDS or dtype.hasobject or dtype.fields is not None or dtype.subdtype is not None:
         raise ModelFileError(f"{where} holds values of the type {dtype}, which no model has")
     if not dtype.isnative:
-        raise ModelFileError(f"{where} has its bytes in another order than this machine")
+        raise ModelFileError(f"{where} has another byte order than this machine")
     left = len(data) - file.tell()
     if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != left:
-        raise ModelFileError(f"{where} says that it has the shape {shape}, but it has {left} bytes")
+        raise ModelFileError(f"{where} has the shape {shape} by its header, but it has {left} bytes")
     flat = np.frombuffer(bytearray(data[file.tell() :]), dtype=dtype, count=math.prod(shape))
     return flat.reshape(shape, order="F" if by_columns else "C")
 
 
 DOCUMENT = "model.json"
 NAME = re.compile(r"arrays/(0|[1-9][0-9]{0,6})\.npy")
-MARK = b"suffice model, sha256 "  # of all that stands before it; the digest follows, and then nothing
+MARK = b"suffice model, sha256 "  # the file ends with it and the digest of all bytes before the digest
 DIGEST = 64
-DAY = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows: equal models are equal files
+DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal models are equal files
 BLOCK = 1 << 20
-MEMBERS = 1_000_000
-ROOM, TIMES = 1 << 25, 100  # bytes a file may unpack to: so many, or so many times its own
-TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # and its document
+MAX_MEMBERS = 1_000_000
+ROOM, TIMES = 1 << 25, 100  # a file may unpack to ROOM bytes, or TIMES its own size
+TEXT_ROOM, TEXT_TIMES = 1 << 24, 20  # the same for its document
 
 
 def write(
     path: str | os.PathLike[str], members: Mapping[str, bytes], called: str = "the model", seen: str | None = ANY
 ) -> None:
-    """Replace a file by an archive of members, at once; see `replacing`."""
+    """Replace a file by an archive of members, atomically; see `replacing`."""
     with replacing(path, called, seen) as file:
         _fill(file, members)
 
 
 def _fill(file: BinaryIO, members: Mapping[str, bytes]) -> None:
-    """Write the archive and its digest; without compression where it would be taken for a bomb."""
+    """Write the archive and its digest; without compression if `read` would refuse it as a zip bomb."""
     for method in (ZIP_DEFLATED, ZIP_STORED):
         file.seek(0)
         file.truncate()
         with ZipFile(file, "w", method) as archive:
             archive.comment = MARK + b"0" * DIGEST
             for name, data in members.items():
-                entry = ZipInfo(name, DAY)
+                entry = ZipInfo(name, DATE)
                 entry.compress_type, entry.external_attr = method, 0o644 << 16
                 archive.writestr(entry, data, compresslevel=1)
         size = file.seek(0, os.SEEK_END)
@@ -113,13 +113,13 @@ def _digest(file: BinaryIO, size: int) -> bytes:
 
 
 def read(file: BinaryIO) -> dict[str, bytes]:
-    """The members of an archive, if it is whole and every one is what `write` may have written."""
+    """Return the members of an archive, if it is complete and `write` may have written every one."""
     size = file.seek(0, os.SEEK_END)
     tail = len(MARK) + DIGEST
     file.seek(max(0, size - tail))
     end = file.read(tail)
     if not end.startswith(MARK):
-        raise IncompleteError("it is no model file, or its end is missing")
+        raise IncompleteError("it is not a model file, or its end is missing")
     if _digest(file, size - DIGEST) != end[-DIGEST:]:
         raise ModelFileError("it was altered or damaged after it was saved")
     with ZipFile(file) as archive:
@@ -129,9 +129,9 @@ def read(file: BinaryIO) -> dict[str, bytes]:
 
 
 def _check(entries: list[ZipInfo], size: int) -> None:
-    """Names, kinds and sizes, before anything is unpacked."""
+    """Check names, kinds and sizes before anything is unpacked."""
     names = [entry.filename for entry in entries]
-    if len(names) > MEMBERS or len(set(names)) < len(names) or names.count(DOCUMENT) != 1:
+    if len(names) > MAX_MEMBERS or len(set(names)) < len(names) or names.count(DOCUMENT) != 1:
         raise ModelFileError(f"it must have one {DOCUMENT}, and no member twice")
     for entry in entries:
         if entry.filename != DOCUMENT and not NAME.fullmatch(entry.filename):
@@ -140,10 +140,10 @@ def _check(entries: list[ZipInfo], size: int) -> None:
             raise ModelFileError(f"its member {entry.filename} is encrypted, or packed in an unknown way")
         mode = entry.external_attr >> 16
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            raise ModelFileError(f"its member {entry.filename} is no file")
+            raise ModelFileError(f"its member {entry.filename} is not a file")
     text = next(entry.file_size for entry in entries if entry.filename == DOCUMENT)
     if not _allowed(size, sum(entry.file_size for entry in entries), text):
-        raise ModelFileError("it unpacks to far more than it holds, as no model file does")
+        raise ModelFileError("it unpacks to far more bytes than it has, unlike any model file")
 
 
 def _contents(archive: ZipFile, entries: list[ZipInfo]) -> Iterator[tuple[str, bytes]]:
@@ -151,5 +151,5 @@ def _contents(archive: ZipFile, entries: list[ZipInfo]) -> Iterator[tuple[str, b
         with archive.open(entry) as member:
             data = member.read(entry.file_size + 1)
         if len(data) != entry.file_size:
-            raise ModelFileError(f"its member {entry.filename} has not the size that it says")
+            raise ModelFileError(f"its member {entry.filename} does not have the size that it says")
         yield entry.filename, data

@@ -1,8 +1,8 @@
-"""Checkpoints: a fit that was killed goes on where it was.
+"""Checkpoints: a fit that was killed continues where it stopped.
 
 Learning is a sequence of sums, each of which follows from the answers before it. So a checkpoint is the list of answers
 so far, in a folder: `about.json`, and a file for each sum. A fit that finds an answer there does not read the rows for
-it; all else is computed again, from the same numbers.
+it. Everything else is computed again, from the same numbers.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from suffice.persistence.file import from_members, to_members
 from suffice.persistence.schema import answer_classes
 from suffice.persistence.values import Reader, Writer
 
-_HELD: set[str] = set()  # by this process: the system tells processes apart, not threads
+_HELD: set[str] = set()  # files that threads of this process hold, which the system cannot tell apart
 _GUARD = Lock()
 
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold a file for oneself; CheckpointError if somebody else does. A process that was killed holds nothing."""
+    """Lock a file; CheckpointError if it is locked already. The lock of a process ends with the process."""
     name = os.path.realpath(file)
     with _GUARD:
         if name in _HELD:
-            raise _taken(file, f"this process ({os.getpid()})")
+            raise _in_use(file, f"this process ({os.getpid()})")
         _HELD.add(name)
     try:
-        with _opened(file) as handle:
-            if not _acquired(handle):
-                raise _taken(file, file.read_text(errors="replace") or "another process")
+        with _open(file) as handle:
+            if not _acquire(handle):
+                raise _in_use(file, file.read_text(errors="replace") or "another process")
             handle.truncate(0)
             handle.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
             handle.flush()
@@ -60,15 +60,15 @@ def locked(file: Path) -> Iterator[None]:
         _HELD.discard(name)
 
 
-def _opened(file: Path) -> BinaryIO:
+def _open(file: Path) -> BinaryIO:
     try:
         return file.open("ab+")
     except OSError as error:
-        said = f"nothing can be written to the folder of the checkpoint: {error.strerror}"
-        raise type(error)(error.errno, said, str(file.parent)) from error
+        what = f"cannot write to the folder of the checkpoint: {error.strerror}"
+        raise type(error)(error.errno, what, str(file.parent)) from error
 
 
-def _taken(file: Path, by: str) -> CheckpointError:
+def _in_use(file: Path, by: str) -> CheckpointError:
     return CheckpointError(
         f"the checkpoint in {str(file.parent)!r} is in use by {by}: two fits cannot share a folder. Wait until that "
         "one has ended, or give another folder"
@@ -78,9 +78,9 @@ def _taken(file: Path, by: str) -> CheckpointError:
 if sys.platform == "win32":
     import msvcrt
 
-    def _acquired(handle: BinaryIO) -> bool:
+    def _acquire(handle: BinaryIO) -> bool:
         try:
-            handle.seek(1 << 20)  # beyond what others read
+            handle.seek(1 << 20)  # beyond the bytes that others read
             msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
@@ -89,9 +89,9 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _acquired(handle: BinaryIO) -> bool:
+    def _acquire(handle: BinaryIO) -> bool:
         try:
-            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which children do not inherit
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # children do not inherit it
         except (BlockingIOError, PermissionError):
             return False
         return True
@@ -101,21 +101,21 @@ V = TypeVar("V")
 
 FORMAT = 1
 ABOUT, LOCK, ENTRY = "about.json", "lock", ".answer"
-ASIDE = re.compile(r"\.(\d+\.answer|about\.json)\.[0-9a-f]+\.tmp")  # what was being written when a process was killed
+ASIDE = re.compile(r"\.(\d+\.answer|about\.json)\.[0-9a-f]+\.tmp")  # files of a process that was killed while writing
 AGAIN = "To begin again, give another folder, or delete this one"
-LONG = 100  # letters of a value in a message
-ABSENT = "not there"  # what is said of a setting that one of two fits has
-UNKNOWN = "this kind of data set has no fingerprint, so that nothing tells whether its rows are those of the checkpoint"
+MAX_LETTERS = 100  # of a value in a message
+ABSENT = "not there"  # in messages: a setting that only one of two fits has
+UNKNOWN = "this kind of data set has no fingerprint, so that its rows cannot be compared with those of the checkpoint"
 
 
 @contextmanager
 def recorded(folder: str | os.PathLike[str], data: Data, estimator: BaseEstimator) -> Iterator[Data]:
-    """The data set with its sums kept in a folder, and those that are there taken from it."""
+    """Yield a data set whose sums are stored in a folder, and taken from there if they are in it already."""
     check_local(folder, error=CheckpointError)
     place = Path(folder)
-    _made(place)
+    _make_folder(place)
     with locked(place / LOCK):
-        journal = Journal.opened(place, settings_of(estimator), data.fingerprint())
+        journal = Journal.open(place, settings_of(estimator), data.fingerprint())
         with seeded(journal.seed):
             yield Recorded(journal, lambda: data)
 
@@ -127,11 +127,11 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Where they are.
+        Where the answers are.
     settings : dict
-        Those of the fit that asks, in words.
+        Settings of the fit that asks, in words.
     about : dict
-        What is known of the fit that wrote last.
+        Description of the fit that wrote last.
     """
 
     folder: Path
@@ -140,8 +140,8 @@ class Journal:
     asked: int = 0
 
     @classmethod
-    def opened(cls, folder: Path, settings: dict[str, str], rows: dict[str, Any] | None) -> Journal:
-        """Of a folder that is new, empty, or has a checkpoint of these rows."""
+    def open(cls, folder: Path, settings: dict[str, str], rows: dict[str, Any] | None) -> Journal:
+        """Open a folder that is new, empty, or has a checkpoint of these rows."""
         rows = json.loads(json.dumps(rows))
         found = {path.name for path in folder.iterdir()} - {LOCK}
         aside = {name for name in found if ASIDE.fullmatch(name)}
@@ -155,8 +155,8 @@ class Journal:
             return journal
         if ABOUT not in found:
             raise CheckpointError(
-                f"{str(folder)!r} has files that are no checkpoint ({join_words(sorted(found - aside))}): give a new "
-                "or empty folder"
+                f"{str(folder)!r} has files that are not a checkpoint ({join_words(sorted(found - aside))}): "
+                "give a new or empty folder"
             )
         journal = cls(folder, settings, _about(folder))
         journal._check(rows)
@@ -164,30 +164,30 @@ class Journal:
 
     @property
     def seed(self) -> int:
-        """What random numbers begin with where no seed was given."""
+        """The seed of random numbers if none was given."""
         return int(self.about["seed"])
 
     def answer(self, question: Content, work: Callable[[], V]) -> V:
-        """The answer to the next question, as a file has it or will have it: so that both ways are the same to the bit.
+        """Return the answer to the next question, always as read from its file: both ways are the same to the bit.
 
-        One that was cut off is worked out again, if it is the last.
+        The last answer is computed again if its file is incomplete.
         """
         path = self.folder / f"{self.asked:06}{ENTRY}"
         self.asked += 1
         last = not (self.folder / f"{self.asked:06}{ENTRY}").exists()
-        found = _entry(path, missing=last)
+        found = _entry(path, incomplete=last)
         if found is None:
-            members = _packed(question, work())
+            members = _pack(question, work())
             self._describe()
             _archive.write(path, members, "the checkpoint")
-            found = _unpacked(members)
+            found = _unpack(members)
         if not question.alike(found[0]):
-            raise self._other()
+            raise self._other_fit()
         value: V = found[1]
         return value
 
     def _describe(self) -> None:
-        """Say which fit writes here."""
+        """Write the description of this fit, unless it is there."""
         if self.about["settings"] is self.settings and (self.folder / ABOUT).exists():
             return
         self.about["settings"] = self.settings
@@ -195,7 +195,7 @@ class Journal:
             file.write(json.dumps(self.about, indent=1).encode())
 
     def _check(self, rows: dict[str, Any] | None) -> None:
-        """CheckpointError unless the library and the rows are those that the answers are of."""
+        """Raise CheckpointError unless library and rows are those of the answers."""
         if self.about["library"] != __version__:
             raise self._refusal(
                 f"was written by suffice {self.about['library']}, and this is {__version__}: sums may differ"
@@ -208,21 +208,20 @@ class Journal:
         elif known != rows:
             raise self._refusal(f"is of other rows: {_differences(known, rows)}")
 
-    def _other(self) -> CheckpointError:
-        """What to say where another sum was asked for."""
-        told = _differences(self.about["settings"], self.settings)
-        said = told or (
-            "with the same settings it asked for something else. So it is if random_state is a generator that was used "
-            "in between, or if the library or NumPy was changed"
+    def _other_fit(self) -> CheckpointError:
+        """Return the error for an answer to another question."""
+        why = _differences(self.about["settings"], self.settings) or (
+            "with the same settings it asked for something else. This happens if random_state is a generator that was "
+            "used in between, or if the library or NumPy was changed"
         )
-        return self._refusal(f"is of another fit, from sum {self.asked} on: {said}")
+        return self._refusal(f"is of another fit, from sum {self.asked} on: {why}")
 
     def _refusal(self, why: str) -> CheckpointError:
         return CheckpointError(f"the checkpoint in {str(self.folder)!r} {why}. {AGAIN}")
 
 
 def settings_of(estimator: BaseEstimator) -> dict[str, str]:
-    """The settings of an estimator and of those within it, in words that are the same in every process."""
+    """Return the settings of an estimator and its parts, in words that are the same in every process."""
     values = estimator.get_params(deep=True)
     return {"estimator": type(estimator).__name__} | {name: _words(value) for name, value in sorted(values.items())}
 
@@ -237,13 +236,13 @@ def _words(value: Any) -> str:
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """In words, what is not the same in both."""
-    pairs = {name: _apart(there.get(name, ABSENT), here.get(name, ABSENT)) for name in {**there, **here}}
+    """Return the differences in words."""
+    pairs = {name: _differing(there.get(name, ABSENT), here.get(name, ABSENT)) for name in {**there, **here}}
     return join_words(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
 
 
-def _apart(there: Any, here: Any) -> tuple[Any, Any]:
-    """Two values, or of two lists the first entries that differ."""
+def _differing(there: Any, here: Any) -> tuple[Any, Any]:
+    """Return two values, or of two lists the first entries that differ."""
     if isinstance(there, list) and isinstance(here, list):
         return next(((a, b) for a, b in zip_longest(there, here) if a != b), (there, here))
     return there, here
@@ -251,21 +250,21 @@ def _apart(there: Any, here: Any) -> tuple[Any, Any]:
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= LONG else f"{text[:LONG]}..."
+    return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS]}..."
 
 
-def _made(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise CheckpointError(f"a checkpoint is a folder, but {str(folder)!r} is a file: give another name")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        said = f"the folder of the checkpoint cannot be made: {error.strerror}"
-        raise type(error)(error.errno, said, str(folder)) from error
+        what = f"cannot create the folder of the checkpoint: {error.strerror}"
+        raise type(error)(error.errno, what, str(folder)) from error
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    """What a folder says of itself."""
+    """Return the description in a folder."""
     kinds = {"format": int, "library": str, "settings": dict, "data": dict | None, "seed": int}
     try:
         about = json.loads((folder / ABOUT).read_text())
@@ -274,13 +273,13 @@ def _about(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError):
         sound = False
     if not sound:
-        raise CheckpointError(f"{str(folder / ABOUT)!r} is damaged, or no checkpoint of this version. {AGAIN}")
+        raise CheckpointError(f"{str(folder / ABOUT)!r} is damaged, or not a checkpoint of this version. {AGAIN}")
     made: dict[str, Any] = about
     return made
 
 
-def _packed(question: Content, value: Any) -> dict[str, bytes]:
-    """A question and its answer, as the members of an archive."""
+def _pack(question: Content, value: Any) -> dict[str, bytes]:
+    """Return a question and its answer as the members of an archive."""
     writer = Writer(answer_classes())
     try:
         root = writer.value(value, "a sum")
@@ -290,28 +289,28 @@ def _packed(question: Content, value: Any) -> dict[str, bytes]:
     return to_members(document, writer.arrays)
 
 
-def _unpacked(members: Mapping[str, bytes]) -> tuple[Content, Any]:
+def _unpack(members: Mapping[str, bytes]) -> tuple[Content, Any]:
     document, arrays = from_members(members)
-    reader = Reader(arrays, answer_classes(), check=lambda _: None)  # a sum is what the rows make it
+    reader = Reader(arrays, answer_classes(), check=lambda _: None)  # sums may have any values
     for node in document["objects"]:
         reader.add(node)
     digest, numbers = document["question"]
     return Content(digest, tuple(numbers)), reader.value(document["answer"])
 
 
-def _entry(path: Path, missing: bool) -> tuple[Content, Any] | None:
-    """A question and its answer from a file; None if there is none, or, if that may be, one that was cut off."""
+def _entry(path: Path, incomplete: bool) -> tuple[Content, Any] | None:
+    """Return a question and its answer from a file; None if it is missing, or (if allowed) incomplete."""
     try:
         with path.open("rb") as file:
-            return _unpacked(_archive.read(file))
+            return _unpack(_archive.read(file))
     except FileNotFoundError:
         return None
     except IncompleteError as error:
-        if missing:
+        if incomplete:
             return None
         why: object = error
     except ModelFileError as error:
         why = error
-    except Exception as error:  # whatever a damaged file may lead to, it is the file that is wrong
+    except Exception as error:  # whatever error a damaged file causes, the file is to blame
         why = f"{type(error).__name__}: {error}"[:300]
-    raise CheckpointError(f"{str(path)!r} is damaged ({why}). {AGAIN}; or delete this file and all that come after it")
+    raise CheckpointError(f"{str(path)!r} is damaged ({why}). {AGAIN}; or delete this file and all later ones")

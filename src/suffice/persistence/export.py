@@ -1,9 +1,9 @@
-"""Fitted classifiers as those of scikit-learn: the same probabilities from a library that may be there already.
+"""Export to scikit-learn: fitted estimators with the same probabilities.
 
-What is exported predicts: sums stay behind, so that it cannot be merged or made to forget. Rows far from 0 lose digits,
-as scikit-learn has no origin near them: about 1e-16 of probability for every standard deviation. Where rows have
-missing entries, scikit-learn refuses what this library leaves out; categories alone are treated alike. Its modules are
-imported when they are asked for: they take longer than the rest of this library.
+An exported estimator only predicts: it has no sums, so that it cannot be merged or made to forget. Rows far from 0 lose
+digits, about 1e-16 of probability for every standard deviation, because scikit-learn has no origin near them.
+Scikit-learn refuses missing entries, except in categories. Its modules are imported when they are needed, because
+importing them takes longer than importing the rest of this library.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def bernoulli_nb(own: Any) -> Any:
 
 
 def categorical_nb(own: Any) -> Pipeline:
-    """An `OrdinalEncoder`, and tables of log-probabilities with one more category, of 0, for what was never learned."""
+    """An `OrdinalEncoder`, and tables of log-probabilities with one more category, of log-probability 0, for others."""
     from sklearn import naive_bayes
 
     categories, tables = own.categories_, own.feature_log_prob_
@@ -53,7 +53,7 @@ def categorical_nb(own: Any) -> Pipeline:
     if any(table.shape[1] == 0 for table in tables):
         raise _refusal(own, "a column without categories")
     if any(c.dtype.kind in "Mm" for c in categories):
-        raise _refusal(own, "dates or times as categories, which an OrdinalEncoder finds in one type only: use text")
+        raise _refusal(own, "dates or times as categories, which an OrdinalEncoder supports in one type only: use text")
     unknown = max(table.shape[1] for table in tables)
     wide = [np.pad(table, ((0, 0), (0, unknown + 1 - table.shape[1]))) for table in tables]
     encoder = OrdinalEncoder(
@@ -62,7 +62,7 @@ def categorical_nb(own: Any) -> Pipeline:
         handle_unknown="use_encoded_value",
         unknown_value=unknown,
     ).fit(_rows(categories))
-    encoder.categories_ = list(categories)  # each of its own type, as in a data frame, where rows have one for all
+    encoder.categories_ = list(categories)  # each of its own type, as in a data frame; arrays have one type
     learned = {
         "feature_log_prob_": wide,
         "category_count_": own.category_count_,
@@ -109,7 +109,7 @@ def logistic_regression(own: Any) -> Any:
 
 
 def _counted(own: Any) -> dict[str, Array]:
-    """What classifiers of counts share."""
+    """Return the attributes that all classifiers of counts have."""
     found = own.feature_log_prob_
     if not np.isfinite(found).all():
         raise _refusal(own, "probabilities of 0, which scikit-learn cannot hold: use a prior")
@@ -118,7 +118,7 @@ def _counted(own: Any) -> dict[str, Array]:
 
 
 def _with(made: Any, own: Any, **learned: Any) -> Any:
-    """An estimator of scikit-learn as if it had learned this."""
+    """Set the learned attributes of an estimator of scikit-learn."""
     for name in ("classes_", "n_features_in_", "feature_names_in_"):
         if hasattr(own, name):
             setattr(made, name, getattr(own, name))
@@ -128,7 +128,7 @@ def _with(made: Any, own: Any, **learned: Any) -> Any:
 
 
 def _rows(categories: list[Array]) -> Array:
-    """Rows that have every category of every column."""
+    """Return rows that have every category of every column."""
     longest = max(map(len, categories))
     columns = [np.resize(c, longest) for c in categories]
     if all(c.dtype.kind in "iufb" for c in categories):
@@ -146,4 +146,4 @@ def _regular(own: Any, variances: Array, otherwise: str) -> Array:
 
 
 def _refusal(own: Any, why: str) -> ValueError:
-    return ValueError(f"this {type(own).__name__} has no equal in scikit-learn: it has {why}")
+    return ValueError(f"this {type(own).__name__} has no counterpart in scikit-learn: it has {why}")

@@ -23,19 +23,19 @@ from suffice._runtime.version import __version__
 from suffice.persistence import archive as _archive
 from suffice.persistence.archive import DOCUMENT, ModelFileError, from_bytes, to_bytes
 from suffice.persistence.schema import check_all
-from suffice.persistence.values import HUGE, Reader, Writer
+from suffice.persistence.values import MAX_INTEGER, Reader, Writer
 
 
 def to_members(document: Mapping[str, Any], arrays: Sequence[Array]) -> dict[str, bytes]:
-    """Members by name."""
+    """Return the members of an archive, by name."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     members = {DOCUMENT: text.encode("utf-8", "surrogatepass")}
     return members | {_member(i): to_bytes(array) for i, array in enumerate(arrays)}
 
 
 def from_members(members: Mapping[str, bytes]) -> tuple[Any, list[Array]]:
-    """The document, and the arrays in order."""
-    document = _parsed(members[DOCUMENT])
+    """Return the document, and the arrays in order."""
+    document = _parse(members[DOCUMENT])
     return document, [from_bytes(members[_member(i)], _member(i)) for i in range(len(members) - 1)]
 
 
@@ -43,37 +43,37 @@ def _member(i: int) -> str:
     return f"arrays/{i}.npy"
 
 
-def _parsed(data: bytes) -> Any:
-    """JSON, with no key twice and no number that is none."""
+def _parse(data: bytes) -> Any:
+    """Parse JSON; a key that is there twice, NaN and infinity are errors."""
     return json.loads(
         data.decode("utf-8", "surrogatepass"),
-        object_pairs_hook=_without_doubles,
-        parse_int=_whole,
-        parse_constant=_no_number,
+        object_pairs_hook=_unique_keys,
+        parse_int=_integer,
+        parse_constant=_refuse_number,
     )
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ModelFileError("its document has a key twice")
     return made
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > 21 or abs(int(digits)) >= HUGE:
+def _integer(digits: str) -> int:
+    if len(digits) > 21 or abs(int(digits)) >= MAX_INTEGER:
         raise ModelFileError("a whole number in it is beyond 64 bits")
     return int(digits)
 
 
-def _no_number(text: str) -> Any:
-    raise ModelFileError(f"its document has {text}, which is no number")
+def _refuse_number(text: str) -> Any:
+    raise ModelFileError(f"its document has {text}, which is not a number")
 
 
-FORMAT = (1, 1)  # files of another first number cannot be read; the second rises when something is added
-ROUNDING = 1e-6  # of a sum of probabilities
+FORMAT = (1, 1)  # files with another first number cannot be read; the second rises when something is added
+PROBABILITY_ROUNDING = 1e-6  # of their sum
 KEYS = {"format", "library", "arrays", "objects", "model"}
-NOTES = "notes"  # which a file may have besides
+NOTES = "notes"  # the one optional key
 
 Place = str | os.PathLike[str]
 
@@ -90,19 +90,19 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None, seen: 
     """Save a fitted estimator of this library, or a pipeline of such, to a file; `load` gives it back to the bit.
 
     The file holds settings, sums, parameters and how learning went, so that a model that was loaded can be merged,
-    updated and made to forget as before. It is a zip archive of arrays and one JSON document, without pickle. It is
-    written aside and then takes the place of an older one at once: whatever happens, one of the two is there.
+    updated and made to forget as before. It is a zip archive of arrays and one JSON document, without pickle. It
+    replaces an older file atomically: whatever happens, one of the two is there.
 
     Parameters
     ----------
     model : estimator
         Classifier or transformer of this library, or a scikit-learn `Pipeline` of these, fitted.
     path : str or path
-        Where to, say "model.suffice".
+        Path of the file, such as "model.suffice".
     notes : mapping, default=None
-        What else is to be known of the model, as JSON can have it; `load_noted` gives it back.
+        Further facts about the model, as JSON values; `load_noted` returns them.
     seen : str or None, default=ANY
-        The `mark` of the file that may be replaced, None if there is none: another is kept, and an error.
+        The `mark` of the file that may be replaced, None if there is none; any other file is an error, and stays.
 
     Examples
     --------
@@ -115,9 +115,7 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None, seen: 
     """
     _check_place(path, "written")
     if hasattr(model, "best_estimator_"):
-        raise ModelFileError(
-            f"a {type(model).__name__} cannot be saved, what it has found can: save its best_estimator_"
-        )
+        raise ModelFileError(f"a {type(model).__name__} cannot be saved: save its best_estimator_ instead")
     if not _is_model(model):
         raise ModelFileError(f"only fitted estimators are saved, got {type(model).__name__}")
     for one in _steps(model):
@@ -137,8 +135,8 @@ def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None, seen: 
 def load(path: Place) -> Any:
     """Load a model that `save` has written.
 
-    Nothing in a file is run or imported, and what does not fit together is refused; see the page on model files for
-    what that protects from. A file that is missing is a FileNotFoundError, anything wrong with it a `ModelFileError`.
+    Nothing in a file is run or imported, and parts that do not fit together are refused; the page on model files says
+    what that protects from. A missing file is a FileNotFoundError, any other problem a `ModelFileError`.
 
     Parameters
     ----------
@@ -154,10 +152,10 @@ def load(path: Place) -> Any:
 
 
 def load_noted(path: Place) -> Loaded:
-    """Load a model as `load` does, with the notes that were saved with it, of which there may be none."""
+    """Load a model as `load` does, with the notes that were saved with it (an empty dict if there are none)."""
     _check_place(path, "read")
     called, source = os.fspath(path), Path(path)
-    if source.exists() and not source.is_file():  # a pipe would be waited for
+    if source.exists() and not source.is_file():  # opening a pipe would block
         what = "it is a folder" if source.is_dir() else "it is not a regular file but a pipe or a device"
         raise ModelFileError(f"cannot load {called!r}: {what}")
     with source.open("rb") as file:
@@ -165,15 +163,15 @@ def load_noted(path: Place) -> Loaded:
             found, notices = _loaded(file)
         except ModelFileError as error:
             raise ModelFileError(f"cannot load {called!r}: {error}") from None
-        except Exception as error:  # whatever a hostile file may lead to, it is the file that is wrong
-            said = f"{type(error).__name__}: {error}"[:300]
-            raise ModelFileError(f"cannot load {called!r}: its parts do not fit together ({said})") from None
+        except Exception as error:  # whatever error a hostile file causes, the file is to blame
+            why = f"{type(error).__name__}: {error}"[:300]
+            raise ModelFileError(f"cannot load {called!r}: its parts do not fit together ({why})") from None
     emit(notices)
     return found
 
 
 def digest(value: Any) -> str:
-    """A digest of a value that can be saved, such as the sums of a model: equal values have equal ones."""
+    """Return a digest of a value that can be saved, such as the sums of a model; equal values have equal digests."""
     writer = Writer()
     root = writer.value(value, "the value")
     found = hashlib.sha256(json.dumps([root, writer.objects]).encode("utf-8", "surrogatepass"))
@@ -199,7 +197,7 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
         reader.add(node)
     model = reader.value(document["model"])
     if not _is_model(model):
-        raise ModelFileError("it holds no estimator")
+        raise ModelFileError("it does not hold an estimator")
     reader.check_used()
     check_all(reader.objects)
     with warnings.catch_warnings():
@@ -207,39 +205,39 @@ def _loaded(file: BinaryIO) -> tuple[Loaded, list[Notice]]:
         for one in {id(one): one for one in _steps(model)}.values():
             check_is_fitted(one)
             if getattr(one, "n_features_in_", 0) > reader.values:
-                raise ModelFileError("it says that it has more columns than there are values in it")
+                raise ModelFileError("it says that it has more columns than it has values")
             _try(one)
     return Loaded(model, notes, str(document["library"])), notices
 
 
 def _try(model: Any) -> None:
-    """Ask a model about a row of zeros, or of nothing but missing entries: what fits together has an answer."""
-    if getattr(model, "_learned", model) is None:  # parameters are still to come
+    """Predict a row of zeros, or of missing entries alone: a model whose parts fit together has an answer."""
+    if getattr(model, "_learned", model) is None:  # parameters are computed later
         return
-    one, d = copy.copy(model), model.n_features_in_  # which may note that it was asked
+    one, d = copy.copy(model), model.n_features_in_  # a copy, as predicting may set attributes
     ask = getattr(one, "predict_proba", None) or one.transform
     try:
         out = ask(np.zeros((1, d)))
     except (TypeError, ValueError):
         out = ask(np.full((1, d), np.nan, dtype=object))
     k = len(model.classes_) if hasattr(model, "predict_proba") else out.shape[1]
-    if out.shape != (1, k) or (hasattr(model, "predict_proba") and not abs(out.sum() - 1.0) < ROUNDING):
-        raise ModelFileError("what it says of a row are no probabilities of its classes")
+    if out.shape != (1, k) or (hasattr(model, "predict_proba") and not abs(out.sum() - 1.0) < PROBABILITY_ROUNDING):
+        raise ModelFileError("its answers for a row are not probabilities of its classes")
 
 
 def _check_place(path: Place, done: str) -> None:
     check_local(path, done, ModelFileError)
     if "\0" in os.fspath(path):
-        raise ModelFileError(f"no file can be called {os.fspath(path)!r}: it has a zero byte in it")
+        raise ModelFileError(f"{os.fspath(path)!r} cannot be the name of a file: it has a zero byte in it")
 
 
 def _is_model(model: Any) -> bool:
-    """Whether it is an estimator that learns from rows; learners and priors are settings of such."""
+    """True for an estimator that learns from rows. Learners and priors do not: they are settings."""
     return isinstance(model, BaseEstimator) and hasattr(model, "fit")
 
 
 def _steps(model: Any) -> list[Any]:
-    """The estimators of a pipeline, or the one that it is."""
+    """Return the estimators of a pipeline, or the estimator itself."""
     if isinstance(model, Pipeline):
         real = (step for _, step in model.steps if step is not None and not isinstance(step, str))
         return [one for step in real for one in _steps(step)]
@@ -247,10 +245,10 @@ def _steps(model: Any) -> list[Any]:
 
 
 def _check_versions(document: Any) -> list[Notice]:
-    """Whether this version can read the file; and a notice if a newer one has written it."""
+    """Raise ModelFileError if this version cannot read the file; return a notice if a newer version has written it."""
     version, library = document["format"], document["library"]
     if not (isinstance(version, list) and len(version) == 2 and all(type(n) is int for n in version)):
-        raise ModelFileError("its format has no number")
+        raise ModelFileError("its format is not a version number")
     if tuple(version) > FORMAT:
         raise ModelFileError(
             f"it is of format {version[0]}.{version[1]}, written by suffice {str(library)[:40]}, and this is suffice "
@@ -259,8 +257,8 @@ def _check_versions(document: Any) -> list[Notice]:
     if version[0] < FORMAT[0]:
         raise ModelFileError(f"it is of format {version[0]}, which this version no longer reads")
     if _numbers(library) > _numbers(__version__):
-        said = f"the model file was written by suffice {library}, which is newer than this one ({__version__})"
-        return [Notice(f"{said}: update suffice if something is amiss")]
+        what = f"the model file was written by suffice {library}, which is newer than this one ({__version__})"
+        return [Notice(f"{what}: update suffice if something is wrong")]
     return []
 
 
@@ -272,23 +270,23 @@ class Savable:
     """An estimator that can be saved to a file."""
 
     def save(self, path: Place) -> None:
-        """Save this fitted estimator to a file, which `suffice.load` gives back to the bit.
+        """Save this fitted estimator to a file; `suffice.load` gives it back to the bit.
 
         Parameters
         ----------
         path : str or path
-            Where to, say "model.suffice". What stands there is replaced at once, or stays as it is.
+            Path of the file, such as "model.suffice". An existing file is replaced atomically.
         """
         save(self, path)
 
     def to_sklearn(self) -> Any:
-        """An estimator of scikit-learn with the same probabilities, where there is one.
+        """Return an estimator of scikit-learn with the same probabilities, if there is one.
 
         They agree to about 1e-16 times the distance of the rows from 0 in standard deviations: scikit-learn keeps no
         origin near the rows.
         """
         raise TypeError(
-            f"{type(self).__name__} has no equal in scikit-learn: GaussianNB, CategoricalNB, MultinomialNB, "
+            f"{type(self).__name__} has no counterpart in scikit-learn: GaussianNB, CategoricalNB, MultinomialNB, "
             "BernoulliNB, discriminant analysis, LogisticRegression and planes between two classes have one. "
-            "save() keeps any"
+            "save() writes any estimator"
         )

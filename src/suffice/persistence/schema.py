@@ -200,7 +200,7 @@ def shapes(cls: type) -> dict[str, str]:
 
 
 def suits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a declared type, as far as the declaration says.
+    """True if a value is of a declared type, as far as the declaration says.
 
     >>> suits((1, 2), tuple[int, ...]), suits([1.5], list[float]), suits("1", int | None), suits(True, int)
     (True, True, False, False)

@@ -1,4 +1,4 @@
-"""Values from JSON and arrays: the inverse of `_write`, which believes nothing."""
+"""Values as JSON and arrays: `Writer` turns objects into them, and `Reader`, which trusts nothing, makes them again."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from suffice.persistence.schema import (
     warning_classes,
 )
 
-HUGE = 2**64  # beyond which a whole number is no setting of a model
-REQUESTS = "_metadata_request"  # where scikit-learn keeps them, as objects of its own
+MAX_INTEGER = 2**64  # whole numbers are below it
+REQUESTS = "_metadata_request"  # where scikit-learn keeps its objects for metadata routing
 
 
 class Writer:
-    """Turns values into JSON; arrays, and objects that may be shared, go to lists that are referred to by number.
+    """Turns values into JSON; arrays, and objects that may be shared, go to lists and are referred to by number.
 
-    None, truth values, text, whole and finite numbers are themselves, and so are lists. All else is an object of one
-    key that says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": 3}, {"object": 7}, ...
-    An object refers to objects before it only: so nothing can be part of itself.
+    None, booleans, text, whole and finite numbers are themselves, and so are lists. Anything else is an object with one
+    key, its kind: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": 3}, {"object": 7}, ... An object refers to
+    objects before it only, so that nothing can be part of itself.
     """
 
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self.arrays: list[Array] = []
         self.objects: list[dict[str, Any]] = []
         self._known: dict[int, dict[str, int]] = {}
-        self._kept: list[Any] = []  # what was numbered, so that no other value takes its identity
+        self._alive: list[Any] = []  # keeps numbered values alive, so that no other gets the same id
         self._names = {cls: name for name, cls in (classes() if known is None else known).items()}
         self._others = {id(f): {"function": name} for name, f in FUNCTIONS.items()}
         self._others |= {id(cls): {"warning": name} for name, cls in warning_classes().items()}
 
     def value(self, v: Any, where: str) -> Any:
-        """The JSON of a value; `where` is how messages call it."""
+        """Return the JSON of a value; messages call it `where`."""
         if v is None or type(v) in (bool, str):
             return v
         if isinstance(v, StrEnum):
@@ -68,20 +68,20 @@ class Writer:
             return self._once(v, where, self._array)
         if id(v) in self._others:
             return self._others[id(v)]
-        raise ModelFileError(f"{where} cannot be saved: {_stranger(v)}")
+        raise ModelFileError(f"{where} cannot be saved: {_why_not_storable(v)}")
 
     def items(self, values: Any, where: str) -> list[Any]:
-        """The JSON of several values."""
+        """Return the JSON of several values."""
         return [self.value(v, f"{where}[{i}]") for i, v in enumerate(values)]
 
     def named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-        """The JSON of values by name."""
+        """Return the JSON of values by name."""
         return {name: self.value(v, f"{where}.{name}") for name, v in values.items()}
 
     def _once(self, v: Any, where: str, write: Callable[[Any, str], dict[str, int]]) -> dict[str, int]:
         if id(v) not in self._known:
             self._known[id(v)] = write(v, where)
-            self._kept.append(v)
+            self._alive.append(v)
         return self._known[id(v)]
 
     def _array(self, v: Array, where: str) -> dict[str, int]:
@@ -89,7 +89,7 @@ class Writer:
             items = self.items(v.ravel().tolist(), where)
             return self._add({"is": "objects", "shape": list(v.shape), "items": items})
         if v.dtype.kind not in "biufUMm" or type(v) is not np.ndarray:
-            raise ModelFileError(f"{where} cannot be saved: arrays of the type {v.dtype} have no place in a model file")
+            raise ModelFileError(f"{where} cannot be saved: model files do not hold arrays of the type {v.dtype}")
         self.arrays.append(v)
         return {"array": len(self.arrays) - 1}
 
@@ -102,7 +102,7 @@ class Writer:
             if REQUESTS in state:
                 raise ModelFileError(
                     f"{where} cannot be saved with requests of metadata (set_fit_request and the like): "
-                    "fit it without, and set them again when it is loaded"
+                    "fit without them, and set them again after loading"
                 )
             strange = state.keys() - attributes(kind).keys()
             if strange:
@@ -117,11 +117,11 @@ class Writer:
         return {"object": len(self.objects) - 1}
 
     def _int(self, v: int, where: str) -> int:
-        if abs(v) >= HUGE:
+        if abs(v) >= MAX_INTEGER:
             raise ModelFileError(f"{where} cannot be saved: it is beyond 64 bits")
         return v
 
-    def _float(self, v: float, where: str) -> Any:  # noqa: ARG002 - as all of them
+    def _float(self, v: float, where: str) -> Any:  # noqa: ARG002 - the signature of writers
         return v if math.isfinite(v) else {"float": repr(v)}
 
     def _dict(self, v: dict[Any, Any], where: str) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Writer:
 
 
 def _moment(name: str) -> Callable[[Writer, Any, str], Any]:
-    return lambda writer, v, where: {name: v.isoformat()}  # noqa: ARG005 - as all of them
+    return lambda writer, v, where: {name: v.isoformat()}  # noqa: ARG005 - the signature of writers
 
 
 _PLAIN: dict[type, Callable[[Writer, Any, str], Any]] = {
@@ -153,10 +153,10 @@ _PLAIN: dict[type, Callable[[Writer, Any, str], Any]] = {
 }
 
 
-def _stranger(v: Any) -> str:
-    """Why a value has no place in a model file."""
+def _why_not_storable(v: Any) -> str:
+    """Return why a model file cannot hold a value."""
     if isinstance(v, np.random.RandomState | np.random.Generator):
-        return "a generator of random numbers has a state of its own. Give a whole number as random_state"
+        return "a generator of random numbers has a state. Give a whole number as random_state"
     if callable(v) and not isinstance(v, type):
         return f"a function cannot be read back without running code from the file, got {show(v)}"
     kind = type(v)
@@ -166,14 +166,16 @@ def _stranger(v: Any) -> str:
     )
 
 
-DEEP = 32  # lists in lists
-LARGE, TIMES = 10**6, 100  # values in all objects, each counted as often as it is a part of one: so many, or so many
-# times those that the file says. What visits the parts of every object takes no longer
-BLOCK, PLAIN = 1000, 100  # numbers, and plain values, of an array that count as one where it is checked
+MAX_DEPTH = 32  # of lists in lists
+# A short file can describe an enormous object, in which each part is there twice. So values are counted once for each
+# object that they are a part of: at most a million, or 100 times the values that the file itself has.
+MAX_VALUES, MAX_REPETITION = 10**6, 100
+# Checking a block of numbers, or of plain objects, of an array takes about as long as one value.
+NUMBERS_PER_VALUE, OBJECTS_PER_VALUE = 1000, 100
 
 
 class Reader:
-    """Makes the objects of a file one after another, each from plain values, arrays and the objects before it."""
+    """Makes the objects of a file, each from plain values, arrays and the objects before it."""
 
     def __init__(
         self,
@@ -183,10 +185,10 @@ class Reader:
     ) -> None:
         self.arrays = arrays
         self.objects: list[Any] = []
-        self._sizes: list[tuple[int, int]] = []  # of each object: its values, and of its arrays what is checked again
-        self._size = self._bulk = 0  # of the object that is being made
+        self._sizes: list[tuple[int, int]] = []  # of each object: its values, and those of its arrays to check again
+        self._size = self._bulk = 0  # the same of the object that is being made
         self._total = 0
-        self._said = sum(1 + array.size // BLOCK for array in arrays)
+        self._in_file = sum(1 + array.size // NUMBERS_PER_VALUE for array in arrays)
         self._used: set[tuple[str, int]] = set()
         self._classes, self._warnings = classes() if known is None else dict(known), warning_classes()
         self._check = check
@@ -206,32 +208,32 @@ class Reader:
     def add(self, node: Any) -> None:
         """Make the next object."""
         self._size, self._bulk = 1, 0
-        made = self._made(_exactly(node, dict, "an object"))
+        made = self._make(_exactly(node, dict, "an object"))
         self._total += self._size + self._bulk
         plain = isinstance(made, np.ndarray) and all(map(is_key, made.flat))
-        again = self._bulk if isinstance(made, Sums) else 0  # which statistics check again
-        self._sizes.append((1, made.size // PLAIN) if plain else (self._size, again))
-        if self._total > max(LARGE, TIMES * self._said):
-            raise ModelFileError("its objects would have far more parts than it holds, as those of no model have")
+        again = self._bulk if isinstance(made, Sums) else 0  # statistics check their sums again
+        self._sizes.append((1, made.size // OBJECTS_PER_VALUE) if plain else (self._size, again))
+        if self._total > max(MAX_VALUES, MAX_REPETITION * self._in_file):
+            raise ModelFileError("its objects would have far more parts than it holds, unlike those of any model")
         self._check(made)
         self.objects.append(made)
 
     @property
     def values(self) -> int:
-        """How many values and numbers the file has."""
-        return self._said + sum(array.size for array in self.arrays)
+        """The number of values in the file."""
+        return self._in_file + sum(array.size for array in self.arrays)
 
     def check_used(self) -> None:
-        """ModelFileError if there is an array or an object that is no part of the model."""
+        """Raise ModelFileError if an array or an object is not part of the model."""
         if len(self._used) < len(self.arrays) + len(self.objects):
-            raise ModelFileError("it holds something that is no part of the model")
+            raise ModelFileError("it holds something that is not part of the model")
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        """The value of a piece of JSON."""
+        """Return the value of a piece of JSON."""
         self._size += 1
-        self._said += 1
-        if depth > DEEP:
-            raise ModelFileError(f"lists stand in lists more than {DEEP} deep")
+        self._in_file += 1
+        if depth > MAX_DEPTH:
+            raise ModelFileError(f"lists stand in lists more than {MAX_DEPTH} deep")
         if isinstance(node, list):
             return self._items(node, depth)
         if not isinstance(node, dict):
@@ -242,7 +244,7 @@ class Reader:
         return self._tags[tag](content, depth + 1)
 
     def _items(self, nodes: Any, depth: int) -> list[Any]:
-        return [self.value(node, depth + 1) for node in _exactly(nodes, list, "several values")]
+        return [self.value(node, depth + 1) for node in _exactly(nodes, list, "a list of values")]
 
     def _dict(self, pairs: Any, depth: int) -> dict[Any, Any]:
         items = [tuple(self._items(pair, depth)) for pair in _exactly(pairs, list, "a dict")]
@@ -251,28 +253,28 @@ class Reader:
             raise ModelFileError("a dict has a key twice")
         return made
 
-    def _object(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
+    def _object(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - the signature of tags
         made = self._at(self.objects, at, "object")
         size, bulk = self._sizes[at]
         self._size += size
         self._bulk += bulk
         return made
 
-    def _array(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - as all of them
+    def _array(self, at: Any, depth: int) -> Any:  # noqa: ARG002 - the signature of tags
         made = self._at(self.arrays, at, "array")
-        self._bulk += made.size // BLOCK
+        self._bulk += made.size // NUMBERS_PER_VALUE
         return made
 
     def _at(self, known: list[Any], at: Any, called: str) -> Any:
         if type(at) is not int or not 0 <= at < len(known):
-            raise ModelFileError(f"a value refers to {called} {at!r}, which is not there")
+            raise ModelFileError(f"a value refers to {called} {at!r}, which does not exist")
         self._used.add((called, at))
         return known[at]
 
     def _named(self, nodes: Any) -> dict[str, Any]:
         return {name: self.value(node) for name, node in _exactly(nodes, dict, "named values").items()}
 
-    def _made(self, node: dict[str, Any]) -> Any:
+    def _make(self, node: dict[str, Any]) -> Any:
         name = node.get("is")
         parts = {key: part for key, part in node.items() if key != "is"}
         if name == "objects":
@@ -285,7 +287,7 @@ class Reader:
         return self._estimator(cls, name, **parts) if is_estimator(cls) else self._record(cls, name, **parts)
 
     def _record(self, cls: type, name: str, fields: Any) -> Any:
-        """A value with named fields."""
+        """Make a record from its fields."""
         values = self._named(fields)
         hints = declared(cls)
         _check_names(name, values, {key for key, (_, optional) in hints.items() if not optional}, hints)
@@ -294,7 +296,7 @@ class Reader:
         return cls(**values)
 
     def _objects(self, shape: list[int], items: list[Any]) -> Array:
-        """An array of anything: text of any length, mostly."""
+        """Make an array of objects, mostly of text of any length."""
         values = self._items(items, 0)
         made = np.empty(len(values), dtype=object)
         for i, value in enumerate(values):
@@ -302,7 +304,7 @@ class Reader:
         return made.reshape(tuple(shape))
 
     def _estimator(self, cls: type, name: str, settings: Any, state: Any) -> Any:
-        """An estimator with what it has learned."""
+        """Make a fitted estimator."""
         given, learned = self._named(settings), self._named(state)
         known = parameters(cls)
         needed = {key for key, default in known.items() if default is inspect.Parameter.empty}
@@ -319,31 +321,31 @@ _NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 def _exactly(value: Any, kind: type, called: str) -> Any:
     if type(value) is not kind:
-        raise ModelFileError(f"where {called} should stand there is {str(value)[:40]!r}")
+        raise ModelFileError(f"{called} is expected, got {str(value)[:40]!r}")
     return value
 
 
 def _word(value: Any, hint: Any) -> Any:
-    """Text as a word of the vocabulary, where one is declared; any other value as it is."""
+    """Return text as a member of the declared enum, if there is one; any other value as it is."""
     if not isinstance(value, str) or not isinstance(hint, type) or not issubclass(hint, StrEnum):
         return value
     if value not in tuple(hint):
-        raise ModelFileError(f"{value[:40]!r} stands where one of {[one.value for one in hint]} should")
+        raise ModelFileError(f"one of {[one.value for one in hint]} is expected, got {value[:40]!r}")
     return hint(value)
 
 
 def _key(value: Any) -> Any:
-    """A value that is looked up by what it is, which takes as long as it is large."""
+    """Return a value that may be a key. Only plain values may, because hashing others can take long."""
     if not is_key(value):
-        raise ModelFileError(f"a {type(value).__name__} stands where only plain values may, as a key")
+        raise ModelFileError(f"only plain values may be keys, got a {type(value).__name__}")
     return value
 
 
 def _scalar(kind: str, data: str) -> Any:
     dtype = np.dtype(kind)
     if dtype.kind not in KINDS or dtype.hasobject:
-        raise ModelFileError(f"a number of the type {dtype}, which no model has")
-    if dtype.kind == "U" and dtype.itemsize == 0:  # empty text, which no buffer holds
+        raise ModelFileError(f"it holds a number of the type {dtype}, which no model has")
+    if dtype.kind == "U" and dtype.itemsize == 0:  # a buffer cannot hold empty text
         return np.str_()
     (value,) = np.frombuffer(bytes.fromhex(data), dtype=dtype)
     return value
@@ -356,8 +358,8 @@ def _read_moment(kind: Any) -> Callable[[Any, int], Any]:
 def _check_names(name: str, got: Mapping[str, Any], needed: set[str], known: Mapping[str, Any]) -> None:
     strange, missing = sorted(got.keys() - known.keys()), sorted(needed - got.keys())
     if strange or missing:
-        said = f"it has {strange}, which are unknown" if strange else f"it lacks {missing}"
-        raise ModelFileError(f"a {name} of this version does not fit: {said}")
+        why = f"it has {strange}, which are unknown" if strange else f"it lacks {missing}"
+        raise ModelFileError(f"a {name} of this version does not fit: {why}")
 
 
 def _check_types(name: str, got: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
