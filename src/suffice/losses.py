@@ -1,4 +1,4 @@
-"""Losses: what a posterior costs on labelled rows, and the class weights W by which a learner answers it."""
+"""Losses of a posterior on labelled rows, and the class weights W of the step that lowers them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from suffice._core.probability import below_zero, log_posterior_formula, normali
 from suffice._core.vector import Array, Vector
 from suffice._runtime.lazy import compiled
 
-IMPOSSIBLE = -1e6  # log-probability by which a row counts whose class was given probability zero
-LARGE = 1e300  # costs up to here can be added up
+IMPOSSIBLE = -1e6  # least log-probability of a row's class, in place of log 0
+MAX_COST = 1e300  # larger costs would overflow when they are added up
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Losses(Vector):
-    """Sums over rows: their weight, log loss, soft error 1 - p(y | x), and error; with costs, those of each."""
+    """Sums over rows: weight, log loss, soft error 1 - p(y | x), and error; with costs, weighted by them."""
 
     mass: float
     log_loss: float
@@ -41,8 +41,8 @@ class Loss:
 
     Equal costs (the default) make W = Y - P: the step of risk-based calibration, and minus the gradient of the log loss
     in the scores. For two classes, or costs that depend on y alone, it is that gradient with each row weighted by its
-    cost, so that the most probable class is the one of least expected cost. The log loss is reported so weighted. Other
-    costs have no such loss; there the soft cost tells whether a step was good.
+    cost, so that the most probable class is the one of least expected cost. The log loss is reported with these
+    weights. Other costs have no such loss; steps are then judged by the soft cost.
     """
 
     matrix: Array  # (k, k), rows the true class, zero diagonal
@@ -61,7 +61,7 @@ class Loss:
 
     @classmethod
     def of(cls, costs: Any, k: int, who: str) -> Loss:
-        """What the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
+        """Return the loss that the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
         if costs is None:
             return cls.equal(k)
         try:
@@ -75,7 +75,7 @@ class Loss:
         return cls(matrix)
 
     def __call__(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array]:
-        """The losses of rows with scores (n, k) and labels Y, and their weights W (n, k).
+        """Return the losses of rows with scores (n, k) and labels Y, and their class weights W (n, k).
 
         >>> losses, W = Loss.equal(2)(np.log([[3.0, 1.0]]), OneHot.of(np.array([0, 1]))[1:])
         >>> losses.means()["error"], W
@@ -85,7 +85,7 @@ class Loss:
         return losses, W
 
     def weighed(self, log_joint: Array, Y: OneHot) -> tuple[Losses, Array, Array]:
-        """The same, and the posterior P (n, k) of the rows."""
+        """Return the losses, W, and the posterior P (n, k) of the rows."""
         shifted = below_zero(log_joint)
         P = np.exp(shifted)
         log_total, W = np.log(normalise(P)), np.empty_like(P)
@@ -93,7 +93,7 @@ class Loss:
         return Losses(weight, log_loss, soft, error), W, P
 
     def formula(self, ops: Arithmetic[E], scores: Sequence[E], y: E, weight: E) -> tuple[list[E], list[E]]:
-        """The same as formulas of the scores (k,), the number y of the class and the weight: W (k,), and the losses."""
+        """Return W (k,) and the losses as formulas of the scores (k,), the number y of the class and the weight."""
         k = len(self.matrix)
         log_p = ops.keep(log_posterior_formula(ops, scores))
         paid = [ops.times(ops.pick(y, self.matrix[:, c]), ops.exp(log_p[c])) for c in range(k)]
@@ -116,7 +116,7 @@ class Loss:
 def _weigh(
     shifted: Array, log_total: Array, P: Array, codes: Array, weight: Array, costs: Array, W: Array
 ) -> tuple[float, float, float, float]:
-    """The losses of rows with scores of which the greatest is 0, and W (n, k); a row of code -1 has no weight."""
+    """Compute W (n, k) in place and return the losses; the greatest score is 0, and a row of code -1 has no weight."""
     n, k = P.shape
     price = costs.sum(axis=1) / max(1, k - 1)
     mass, log_loss, soft_error, error = 0.0, 0.0, 0.0, 0.0
@@ -137,13 +137,13 @@ def _weigh(
 
 
 def decision_costs(costs: Any, classes: Array, who: str) -> Array:
-    """What a decision costs beyond the right one, for every true class and decision (k, k).
+    """Return the cost of each decision beyond that of the right one, for every true class and decision (k, k).
 
         risk of c given x = sum_y p(y | x) C[y, c]
 
-    is least where it is least with C[y, c] - C[y, y], which is what is given back: so costs of right decisions may be
-    any numbers. Costs so large that differences would be infinite are scaled down together. A dict of (true class,
-    decision): cost leaves 1 for other mistakes, and 0 for being right.
+    has the same minimum with C[y, c] - C[y, y], which is returned: so right decisions may have any costs. Costs whose
+    differences would overflow are scaled down together. In a dict of (true class, decision): cost, other mistakes
+    cost 1, and right decisions 0.
 
     >>> decision_costs([[1.0, 5.0], [2.0, 0.0]], np.array(["a", "b"]), "who")
     array([[0., 4.],
@@ -162,18 +162,18 @@ def decision_costs(costs: Any, classes: Array, who: str) -> Array:
             f"{who}: costs must be {k} x {k} finite numbers, a row for each true class, or a dict of (true class, "
             f"decision): cost, got {costs!r}"
         )
-    matrix = matrix / max(1.0, abs(matrix).max(initial=0.0) / LARGE)
+    matrix = matrix / max(1.0, abs(matrix).max(initial=0.0) / MAX_COST)
     return np.asarray(matrix - np.diag(matrix)[:, None])
 
 
 def _by_pair(costs: Mapping[Any, Any], classes: Array, who: str) -> Array:
-    """Costs (k, k) by pairs of labels."""
+    """Return costs (k, k) from a dict by pairs of labels."""
     place = {key(label): at for at, label in enumerate(as_keys(classes))}
     matrix = (1.0 - np.eye(len(classes))).astype(object)
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2 or not set(map(key, pair)) <= place.keys():
             raise ValueError(
-                f"{who}: costs has {pair!r}, which is no pair of classes: the classes are {show_all(classes)}"
+                f"{who}: costs has {pair!r}, which is not a pair of classes: the classes are {show_all(classes)}"
             )
         matrix[place[key(pair[0])], place[key(pair[1])]] = cost
     return matrix

@@ -150,7 +150,7 @@ def test_wrong_priors_say_what_is_right(kind, prior, message):
 
 def test_what_does_not_go_together():
     by_class = GaussianPrior(covariance={"a": 1.0})
-    with pytest.raises(ValueError, match="covariance is given by class, but here the classes share one"):
+    with pytest.raises(ValueError, match="covariance is given by class, but the classes share a covariance"):
         LinearDiscriminantAnalysis(prior=by_class).fit(X, Y)
     for prior in (by_class, GaussianPrior(mean={"a": 1.0}), GaussianPrior(mean=MEANS), GaussianPrior(covariance=COVS)):
         with pytest.raises(ValueError, match="prior by class goes with multi_class='softmax', not with 'ovr'"):

@@ -50,7 +50,7 @@ def test_a_learner_without_a_model_is_not_passed():
     class Needy(GradientDescent):
         needs = (Curved, Tabular)
 
-    with pytest.raises(ValueError, match="no model of this library has all that"):
+    with pytest.raises(ValueError, match="no model of this library has all abilities that"):
         check_learner(Needy())
 
 

@@ -1,4 +1,4 @@
-"""Priors: what a model believes before it has seen a row, as pseudo-rows added to its statistics."""
+"""Priors: pseudo-rows that are added to the statistics of a model."""
 
 from suffice.priors.dirichlet import Dirichlet
 from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence, wishart_evidence

@@ -14,11 +14,11 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import NOT_NEGATIVE, check, check_value, one_of, or_else
 from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence
 
-UNSEEN = 0.5  # rows that every cell has in the marginal, so that none is zero
+UNSEEN = 0.5  # pseudo-rows of every cell in the marginal, so that none is zero
 
 
 class Dirichlet(BaseEstimator):
-    """Pseudo-counts for tables: what the cells of each table begin with.
+    """Pseudo-counts for tables, added to the counts of their cells.
 
         p(x = v | y) = (n(v, y) + a(v, y)) / (n(y) + sum_v a(v, y)),     a(v, y) = A b(v)
 
@@ -69,29 +69,29 @@ class Dirichlet(BaseEstimator):
 
     @property
     def by_class(self) -> dict[str, Any]:
-        """The settings that have a class label for a key, by name."""
+        """The settings whose keys are class labels, by name."""
         return {"Dirichlet: classes": self.classes}
 
     def cell(self, size: Array) -> Array:
-        """The pseudo-count of a cell in tables of `size` cells, where it is the same for all of them."""
+        """Return the pseudo-count of a cell in tables of `size` cells, if it is the same for all of them."""
         self._check()
         check_value(self.weight, "Dirichlet: weight", NOT_NEGATIVE)
         weight = float(self.weight)
         return np.full(np.shape(size), weight) if self.per == "cell" else weight / np.maximum(size, 1)
 
     def resolve(self, features: CategoricalFeatures, classes: Array, table: Array) -> Array:
-        """The pseudo-counts (1 or k, cells) for tables of some features and classes, of which counts are (k, cells)."""
+        """Return the pseudo-counts (1 or k, cells) for tables with counts (k, cells)."""
         self._check()
         pseudo = self._common(features, table)
-        pseudo = _replaced(pseudo, self.columns, features, "Dirichlet: columns")
+        pseudo = _with_columns(pseudo, self.columns, features, "Dirichlet: columns")
         own = [] if self.classes is None else by_label(self.classes, classes)[0]
         if all(given is None for given in own):
             return pseudo[None]
         called = [f"Dirichlet: classes[{show(label)}]" for label in classes]
-        return np.stack([_replaced(pseudo, given, features, say) for given, say in zip(own, called, strict=True)])
+        return np.stack([_with_columns(pseudo, given, features, name) for given, name in zip(own, called, strict=True)])
 
     def within(self, features: Features, at: Array, names: Array) -> Dirichlet:
-        """The prior of some columns (m,) of a table: what is given for others is left out, and keys are their names."""
+        """Return the prior of some columns (m,) of a table, with their names as keys."""
         columns = _within(self.columns, features, at, names, "Dirichlet: columns")
         if not isinstance(self.classes, Mapping):
             return Dirichlet(self.weight, self.per, self.base, columns, self.classes)
@@ -110,7 +110,7 @@ class Dirichlet(BaseEstimator):
                 raise ValueError(f"Dirichlet: {called} must be None or a dict with {keys} as key, got {given!r}")
 
     def _common(self, features: CategoricalFeatures, table: Array) -> Array:
-        """A b (cells,), before what is given for single columns."""
+        """Return A b (cells,), before single columns are replaced."""
         sizes = features.sizes
         owner = np.repeat(np.arange(len(sizes)), sizes)
         base = (1.0 / np.maximum(sizes, 1))[owner]
@@ -126,7 +126,7 @@ class Dirichlet(BaseEstimator):
 
 
 def _within(given: Any, features: Features, at: Array, names: Array, called: str) -> Any:
-    """What is given by column, for some columns (m,) of a table, by their names."""
+    """Select the entries of some columns (m,) of a table from a dict, and use their names as keys."""
     if not isinstance(given, Mapping):
         return given
     name = dict(zip(at.tolist(), names.tolist(), strict=True))
@@ -134,8 +134,8 @@ def _within(given: Any, features: Features, at: Array, names: Array, called: str
     return {name[j]: counts for j, counts in found.items() if j in name}
 
 
-def _replaced(pseudo: Array, given: Mapping[Any, Any] | None, features: CategoricalFeatures, called: str) -> Array:
-    """Pseudo-counts (cells,) with those of some columns replaced."""
+def _with_columns(pseudo: Array, given: Mapping[Any, Any] | None, features: CategoricalFeatures, called: str) -> Array:
+    """Return pseudo-counts (cells,) with those of some columns replaced."""
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"{called} must be a dict of column: pseudo-counts, got {given!r}")
     pseudo = pseudo.copy()

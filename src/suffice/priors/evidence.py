@@ -1,7 +1,7 @@
 """Evidence: the probability of the sums under a prior, with the parameters integrated out.
 
-The strength of a prior that makes it greatest is the one that the data themselves speak for. It is looked for on a
-grid of powers of two, so that sums which differ by rounding only, as merged ones do, lead to the very same strength.
+The strength of a prior can be chosen to maximise it (empirical Bayes). The search is over a grid of powers of two, so
+that sums that differ only by rounding, as merged ones do, lead to the same strength.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from scipy.special import gammaln, multigammaln
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
 
-TABLE_WEIGHTS = 2.0 ** np.arange(9)  # 1, 2, ..., 256 rows; of equal ones the lightest, so that single rows teach
-COV_WEIGHTS = 2.0 ** np.arange(8, -6, -1)  # 256, ..., 1/32 rows a feature; of equal ones the heaviest
-MEAN_WEIGHTS = 2.0 ** np.arange(-10, 7)  # 1/1024, ..., 64 rows; of equal ones the lightest
+# Grids of weights, in rows. Of equally good weights the first is chosen.
+TABLE_WEIGHTS = 2.0 ** np.arange(9)  # 1, ..., 256: the lightest first, so that single rows teach
+COV_WEIGHTS = 2.0 ** np.arange(8, -6, -1)  # 256, ..., 1/32 a feature
+MEAN_WEIGHTS = 2.0 ** np.arange(-10, 7)  # 1/1024, ..., 64
 CORRELATIONS = np.array([0.0, 0.25, 0.5, 0.75, 0.95])
-FEW = 16  # rows, whose factors are multiplied one by one
-SMALL = 1e-100  # a product below this, or above its inverse, is put away as its logarithm
-TIE = 1e-9  # share of the evidence by which two are equal
+MAX_FACTORS = 16  # counts up to this multiply factors one by one
+SMALL = 1e-100  # a product below this, or above its inverse, is added up as its logarithm
+TIE = 1e-9  # relative difference of evidences that count as equal
 
 
 def table_evidence(table: Array, base: Array, owner: Array, weight: float | Array) -> Array:
-    """log p(table) of each column, all classes together, under Dirichlet priors of total weight A about base b.
+    """Return log p(table) of each column, all classes together, under Dirichlet priors of total weight A and base b.
 
         sum_c [lgamma(A) - lgamma(A + n_c)] + sum_cv [lgamma(n_cv + A b_v) - lgamma(A b_v)]
 
@@ -54,7 +55,7 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float | Arra
 
 @compiled
 def log_rising(counts: Array, base: Array, owner: Array, weights: Array, columns: int) -> Array:
-    """lgamma(n + A b) - lgamma(A b), added up over the classes and the cells of each column: (weights, columns).
+    """Return lgamma(n + A b) - lgamma(A b), summed over the classes and the cells of each column: (weights, columns).
 
     For a small whole number n that is log a (a + 1) ... (a + n - 1), a = A b, and products of several cells have one
     logarithm.
@@ -65,7 +66,7 @@ def log_rising(counts: Array, base: Array, owner: Array, weights: Array, columns
             n, b, j = counts[c, v], base[c, v], owner[v]
             if n == 0.0:
                 continue
-            if not (0.0 < n <= FEW and n == np.floor(n)):
+            if not (0.0 < n <= MAX_FACTORS and n == np.floor(n)):
                 for w in range(len(weights)):
                     out[j, w] += lgamma(n + weights[w] * b) - lgamma(weights[w] * b)
                 continue
@@ -83,7 +84,7 @@ def log_rising(counts: Array, base: Array, owner: Array, weights: Array, columns
 
 
 def wishart_evidence(nu: Array, rows: Array, log_prior: Array, log_posterior: Array, d: int) -> Array:
-    """The log marginal likelihood of scatter matrices of `rows` degrees of freedom, up to what does not depend on Psi.
+    """Return the log marginal likelihood of scatter matrices of `rows` degrees of freedom, up to terms without Psi.
 
         lmvgamma_d((nu + rows) / 2) - lmvgamma_d(nu / 2) + nu / 2 log|Psi| - (nu + rows) / 2 log|Psi + scatter|
 
@@ -103,7 +104,7 @@ def wishart_evidence(nu: Array, rows: Array, log_prior: Array, log_posterior: Ar
 
 
 def normal_evidence(weight: Array, spread: Array, rows: Array, log_det: Array) -> Array:
-    """log p of squares about a known mean under cov ~ inverse-Wishart(m cov0, m + p + 1), whose mean is cov0.
+    """Return log p of squares about a known mean under cov ~ inverse-Wishart(m cov0, m + p + 1), whose mean is cov0.
 
         wishart_evidence - n p/2 log pi,    nu = m + p + 1,  Psi = m cov0
 
@@ -136,10 +137,10 @@ def normal_evidence(weight: Array, spread: Array, rows: Array, log_det: Array) -
 
 
 def mean_evidence(weight: float, rows: Array, p: int) -> Array:
-    """What unknown means add: p/2 log(m1 / (m1 + n)) for means of weight m1; for flat ones (m1 = 0) -p/2 log n.
+    """Return the term of unknown means: p/2 log(m1 / (m1 + n)) for weight m1; for flat means (m1 = 0) -p/2 log n.
 
-    Flat means have cost one row each, so that `normal_evidence` is then that of n - 1 rows. A class of less than a
-    row says nothing.
+    A flat mean costs one row, so that `normal_evidence` is then that of n - 1 rows. A class of less than one row adds
+    nothing.
     """
     if weight > 0:
         return np.asarray(0.5 * p * np.log(weight / (weight + rows)))
@@ -147,11 +148,11 @@ def mean_evidence(weight: float, rows: Array, p: int) -> Array:
 
 
 def free_rows(weight: float, rows: Array) -> Array:
-    """The rows that are left to tell a covariance, once a mean under a prior of this weight is taken from them."""
+    """Return the number of rows left for a covariance after estimating a mean under a prior of this weight."""
     return np.asarray(rows if weight > 0 else np.maximum(rows - 1.0, 0.0))
 
 
 def greatest(evidence: Array) -> Array:
-    """Where the evidence (m, ...) is greatest over its first axis: the first of those that are as good as equal."""
+    """Return where the evidence (m, ...) is greatest over its first axis; of equal values (up to TIE) the first."""
     best = evidence.max(axis=0)
     return np.asarray(np.argmax(evidence >= best - TIE * (1.0 + abs(best)), axis=0))

@@ -36,7 +36,7 @@ class GammaPrior(BaseEstimator):
         self.rate = rate
 
     def rows(self, overall: Array) -> tuple[float, Array]:
-        """How many rows the prior counts for, and their rates (d,), given those of all rows."""
+        """Return the number of pseudo-rows and their rates (d,), given the rates of all rows."""
         check(self, weight=NOT_NEGATIVE)
         if self.rate is None:
             return float(self.weight), overall

@@ -25,13 +25,13 @@ from suffice.priors.evidence import (
     normal_evidence,
 )
 
-MOST = 3.0  # by what the spread within classes is made larger: (N + k) / (N - k) of two rows a class
+MAX_INFLATION = 3.0  # of the spread within classes: (N + k) / (N - k) for two rows a class
 Covariance: TypeAlias = Callable[[float], Array]  # (1 or k, d) or (1 or k, d, d), by the share of its correlations
 
 
 @dataclass(frozen=True, eq=False)
 class PriorSums:
-    """What a prior may take from the sums: rows, means and squares by class, and the mean and variance of all rows."""
+    """What a prior may use of the sums: rows, means and squares by class, and the mean and variance of all rows."""
 
     classes: Array  # (k,)
     count: Array  # (k, d) where only diagonals are kept, else (k, 1)
@@ -39,11 +39,11 @@ class PriorSums:
     scatter: Array  # (k, d) or (k, d, d), about the means
     centre: Array  # (d,)
     variance: Array  # (d,), 0 where a column does not vary
-    tied: bool = False  # whether the classes share their covariance
+    tied: bool = False  # the classes share their covariance
 
     @property
     def full(self) -> bool:
-        """Whether covariances are whole matrices."""
+        """True if covariances are whole matrices."""
         return self.scatter.ndim == 3
 
     @property
@@ -52,21 +52,21 @@ class PriorSums:
         return np.diag(self.variance)[None] if self.full else self.variance[None]
 
     def within(self, correlation: float = 0.0, total_share: float = 0.0) -> Array:
-        """t W + (1 - t) diag W + u diag(total): (1, d) or (1, d, d).
+        """Return t W + (1 - t) diag W + u diag(total): (1, d) or (1, d, d).
 
-        W = (N + k) / (N - k) times the covariance pooled within k classes of N rows is how far new rows fall from the
-        means of their classes; with fewer than two rows a class, 3 times.
+        W is the expected squared distance of new rows from the means of their classes: the covariance pooled within k
+        classes of N rows, times (N + k) / (N - k), or times 3 with fewer than two rows a class.
         """
         rows, classes = self.count.sum(axis=0), (self.count > 0).sum(axis=0)
         enough = (rows >= 2 * classes) & (rows > 0)
         few = np.where(enough, rows - classes, 1.0)
-        factor = np.where(enough, (rows + classes) / few, MOST) / np.where(rows > 0, rows, 1.0)
+        factor = np.where(enough, (rows + classes) / few, MAX_INFLATION) / np.where(rows > 0, rows, 1.0)
         pooled = self.scatter.sum(axis=0) * (factor[:, None] if self.full else factor)
         apart = np.diag(np.diag(pooled)) if self.full else pooled
         return np.asarray((correlation * pooled + (1.0 - correlation) * apart)[None] + total_share * self.total)
 
     def shifted(self, weight: float, mean: Array) -> Array:
-        """The squares, and those of the means' shifts from the prior mean (1 or k, d): m1 n / (m1 + n) gap gap'."""
+        """Return the squares plus those of the means about the prior mean (1 or k, d): m1 n / (m1 + n) gap gap'."""
         if weight == 0:
             return self.scatter
         gap, share = self.mean - mean, weight * self.count / (weight + self.count)
@@ -197,30 +197,30 @@ class GaussianPrior(BaseEstimator):
 
     @property
     def by_class(self) -> dict[str, Any]:
-        """The settings that may have class labels for keys, by name."""
+        """The settings whose keys may be class labels, by name."""
         return {"GaussianPrior: mean": self.mean, "GaussianPrior: covariance": self.covariance}
 
     @property
     def differs(self) -> bool:
-        """Whether it is another one for each class."""
+        """True if the prior differs by class."""
         by_label = isinstance(self.mean, Mapping) or isinstance(self.covariance, Mapping)
         return by_label or np.ndim(self.mean) == 2 or np.ndim(self.covariance) == 3
 
     def resolve(self, seen: PriorSums) -> GaussianPrior:
-        """The same prior as numbers: weights, mean (1 or k, d) and covariance (1 or k, d) or (1 or k, d, d)."""
+        """Return the prior as numbers: weights, mean (1 or k, d) and covariance (1 or k, d) or (1 or k, d, d)."""
         weights = or_else("evidence", NOT_NEGATIVE)
         check(self, mean_weight=weights, cov_weight=weights, kind=one_of("separate", "niw"))
         check(self, correlation=or_else("evidence", SHARE), total_share=POSITIVE)
         mean, covariance = self._mean(seen), self._covariance(seen)
         if self.mean is not None and self.mean_weight == 0:
             raise ValueError(
-                "GaussianPrior: a mean counts for nothing with mean_weight=0: say how many rows it is worth"
+                "GaussianPrior: a mean has no effect with mean_weight=0: set it to the number of rows the mean is worth"
             )
         m1, m2, t = strongest(seen, mean, covariance, self.mean_weight, self.cov_weight, self.correlation)
         return GaussianPrior(m1, m2, mean, covariance(t), self.kind, t, self.total_share)
 
     def _mean(self, seen: PriorSums) -> Array:
-        """mean0 (1 or k, d)."""
+        """Return mean0 (1 or k, d)."""
         (k, d), called = seen.mean.shape, "GaussianPrior: mean"
         if self.mean is None:
             return seen.centre[None]
@@ -231,7 +231,7 @@ class GaussianPrior(BaseEstimator):
         return np.stack([_mean(one, d, called, more) for one in each])
 
     def _covariance(self, seen: PriorSums) -> Callable[[float], Array]:
-        """cov0 (1 or k, d) or (1 or k, d, d), by how much of the correlations it keeps."""
+        """Return cov0 (1 or k, d) or (1 or k, d, d) as a function of the share of correlations that it keeps."""
         given, called = self.covariance, "GaussianPrior: covariance"
         if isinstance(given, str):
             check(self, covariance=one_of("within", "total"))
@@ -245,7 +245,7 @@ class GaussianPrior(BaseEstimator):
             more = f", 'within', 'total', or for {k} classes ({k}, {d}), ({k}, {d}, {d}) or a dict of label: array"
             found = np.stack([_covariance(v, d, seen.full, called, more) for v in (given if by_class else [given])])
         if seen.tied and len(found) > 1:
-            raise ValueError(f"{called} is given by class, but here the classes share one: give a single one")
+            raise ValueError(f"{called} is given by class, but the classes share a covariance: give a single one")
         return lambda _: found
 
 
@@ -255,7 +255,7 @@ FLAT = GaussianPrior(0.0, 0.0)  # maximum likelihood
 def _by_class(
     given: Mapping[Any, Any], classes: Array, called: str, usual: Array, read: Callable[[Any, str], Array]
 ) -> Array:
-    """What a dict has for each class (k, ...), or what is usual."""
+    """Return the values of a dict for each class (k, ...), with a default for the others."""
     found, _ = by_label(given, classes)
     pairs = zip(classes, found, strict=True)
     return np.stack([usual if value is None else read(value, f"{called}[{show(label)}]") for label, value in pairs])
@@ -266,7 +266,7 @@ def _mean(value: Any, d: int, called: str, more: str = "") -> Array:
 
 
 def _covariance(value: Any, d: int, full: bool, called: str, more: str = "") -> Array:
-    """(d, d), or the diagonal of it (d,) where no more is kept."""
+    """Return a covariance (d, d), or its diagonal (d,)."""
     value = _numbers(value, [(), (d,), (d, d)], called, more)
     if value.ndim == 2 and not np.allclose(value, value.T):
         raise ValueError(f"{called} must be symmetric")
@@ -292,7 +292,7 @@ def _numbers(value: Any, shapes: list[tuple[int, ...]], called: str, more: str) 
 
 
 def _positive(covariance: Array) -> bool:
-    """Whether variances, or a matrix in the units of its variances, are positive."""
+    """True if variances are positive, or a matrix, in units of its variances, is positive definite."""
     variances = np.diag(covariance) if covariance.ndim == 2 else covariance
     if covariance.ndim < 2 or not (variances > 0).all():
         return bool((variances > 0).all())

@@ -1,4 +1,4 @@
-"""What the settings of estimators mean, and what is said of them."""
+"""The settings `prior` and `class_prior` of estimators: what their values mean, and warnings about them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from suffice.priors.gaussian import FLAT, GaussianPrior
 
 
 def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
-    """The logarithm of each class probability: given, or the share of its mass (smoothed by a Dirichlet prior).
+    """Return the log-probability of each class: given, or from the masses (smoothed by a Dirichlet prior).
 
-    Masses are those of one set of rows (k,), or of several (n, k).
+    The masses are of one set of rows (k,), or of several (n, k).
 
     >>> log_class_prior(np.array([1.0, 3.0]), np.array(["a", "b"]), None).round(2)
     array([-1.39, -0.29])
@@ -33,10 +33,12 @@ def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
 
 
 def _smoothing(prior: Dirichlet, k: int) -> Array:
-    """The pseudo-count of each class."""
+    """Return the pseudo-count of each class."""
     plain = Dirichlet(prior.weight, prior.per)
     if isinstance(prior.weight, str) or repr(plain) != repr(prior):
-        raise ValueError(f"class_prior takes Dirichlet(weight, per) with a number and no more, got {prior!r}")
+        raise ValueError(
+            f"class_prior takes Dirichlet(weight, per) with a number as weight, and no more, got {prior!r}"
+        )
     return plain.cell(np.asarray(k))
 
 
@@ -54,7 +56,7 @@ def _given(class_prior: Any, classes: Array) -> Array:
 
 
 def _by_class(class_prior: Mapping[Any, Any], classes: Array) -> Array:
-    """The probability of each class; those of classes that are still to come are left out of the whole."""
+    """Return the probability of each class, scaled to sum to 1 if some classes have not come yet."""
     found, to_come = by_label(class_prior, classes)
     missing = [label for label, p in zip(classes, found, strict=True) if p is None]
     if missing:
@@ -78,12 +80,12 @@ P = TypeVar("P")
 
 
 def dirichlet_prior(prior: Any) -> Dirichlet | None:
-    """What the parameter `prior` of an estimator for categories means."""
+    """Return the prior that the parameter `prior` of an estimator for categories means."""
     return Dirichlet() if _is_default(prior) else _typed(prior, Dirichlet)
 
 
 def plain_prior(prior: Any, who: str) -> Dirichlet | None:
-    """What `prior` means for words, of which all begin with the same pseudo-count."""
+    """Return the prior for counts of words, which have the same pseudo-count for all words."""
     found = dirichlet_prior(prior)
     if found is not None and (found.weight == "evidence" or found.base != "uniform" or found.columns or found.classes):
         raise ValueError(
@@ -93,36 +95,36 @@ def plain_prior(prior: Any, who: str) -> Dirichlet | None:
 
 
 def table_prior(prior: Any) -> Dirichlet | None:
-    """What the parameter `prior` of an estimator for tables of any columns means: many cells have few rows there."""
+    """Return the prior for tables of any columns; the default suits tables in which many cells have few rows."""
     return Dirichlet("evidence", base="marginal") if _is_default(prior) else dirichlet_prior(prior)
 
 
 def gaussian_prior(prior: Any) -> GaussianPrior:
-    """What the parameter `prior` of an estimator for numbers means."""
+    """Return the prior that the parameter `prior` of an estimator for numbers means."""
     return GaussianPrior() if _is_default(prior) else _typed(prior, GaussianPrior) or FLAT
 
 
 def gamma_prior(prior: Any) -> GammaPrior | None:
-    """What the parameter `prior` of an estimator for counts means."""
+    """Return the prior that the parameter `prior` of an estimator for counts means."""
     return GammaPrior() if _is_default(prior) else _typed(prior, GammaPrior)
 
 
 def check_classes(prior: Any, classes: Array) -> None:
-    """ValueError if a prior speaks of a class that no row has."""
+    """Raise ValueError if a prior names a class that no row has."""
     for called, given in getattr(prior, "by_class", {}).items():
         check_keys(called, given, classes)
 
 
 def outweighed(rows: float, total: float, count: Callable[[], int], called: str) -> tuple[Notice, ...]:
-    """A notice if rows have been given weights so small that all of them together count for less than a prior's.
+    """Return a notice if the weights of all rows together count for less than the prior's rows.
 
-    They are counted only if their total weight is small.
+    Rows are counted only if their total weight is small.
     """
-    if total >= rows or total >= (n := count()) / 2:  # few rows are not the fault of the weights
+    if total >= rows or total >= (n := count()) / 2:  # if the rows are few, the weights are not to blame
         return ()
-    said = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
+    what = f"{called} sums to {total:.3g}, but the prior counts for {rows:g} rows: little but the prior is learned"
     advice = f"Weight 1 is one row: scale {called} to sum to the number of rows, {n}, or give a lighter prior"
-    return (Notice(f"{said}. {advice}"),)
+    return (Notice(f"{what}. {advice}"),)
 
 
 def _is_default(prior: Any) -> bool:

@@ -1,6 +1,6 @@
-"""The laws of the library, importable: a model, a learner or an engine of your own can be held to them.
+"""The laws of the library, for testing models, learners and engines of your own.
 
-Each check raises AssertionError with a sentence that says which law is broken and how to see it again.
+Each check raises AssertionError, which says which law is broken and how to reproduce it.
 """
 
 from suffice.testing.engines import PickledPartitions, check_engine

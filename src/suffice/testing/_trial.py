@@ -1,4 +1,4 @@
-"""What all laws share: rows to try them on, what counts as the same, and how a broken law is told."""
+"""Shared by all laws: rows to test on, comparison of values, and the message of a broken law."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def draw(encoder: Encoder, seed: int, n: int = 80, d: int | None = None) -> tupl
 
 
 def counted(encoder: Encoder) -> bool:
-    """Whether rows are counts, or what is made of them."""
+    """True if rows are counts, or made from counts."""
     return isinstance(encoder, NonNegative | Binary)
 
 
 def copied(value: V) -> V:
-    """What another process would get."""
+    """Return the copy that another process would get."""
     again: V = pickle.loads(pickle.dumps(value))  # noqa: S301 - bytes of our own
     return again
 
 
 def numbers(value: Any) -> Array:
-    """All numbers of parameters, statistics or answers, one after the other; domains aside."""
+    """Return all numbers of parameters, statistics or answers in one array, without domains."""
     return np.concatenate([np.zeros(0), *_parts(value)])
 
 
@@ -62,18 +62,18 @@ def _parts(value: Any) -> list[Array]:
 
 @dataclass(frozen=True)
 class LawTrial:
-    """A law on trial; where it is broken, AssertionError says whose it is, which law, and how to see it again."""
+    """The test of a law; the AssertionError of a broken one says who breaks it, which one, and how to reproduce it."""
 
     who: str
     again: str
 
     def holds(self, fact: Any, law: str) -> None:
-        """The law, said as a sentence, holds."""
+        """Raise AssertionError unless the fact is true; the law is a sentence."""
         if not fact:
             raise AssertionError(f"{self.who} breaks a law: {law}. To see it again: {self.again}")
 
     def same(self, a: Any, b: Any, law: str, tolerance: float = 1e-10) -> None:
-        """Two values have the same numbers, as far as the tolerance, absolute and relative."""
+        """Check that two values have the same numbers, up to an absolute and relative tolerance."""
         a, b = numbers(a), numbers(b)
         self.holds(a.shape == b.shape, f"{law}, but they have {a.size} and {b.size} numbers")
         off = ~np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)

@@ -1,4 +1,4 @@
-"""The laws of an engine, and an engine that keeps them: partitions to which everything travels as bytes."""
+"""The laws of an engine, and a small engine that obeys them: partitions that everything is pickled for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Parts = Sequence[tuple[Any, Any]]  # rows and labels, partition by partition; so
 
 
 class PickledPartitions(Data):
-    """Rows and labels in partitions; what is sent to one, and what comes back, is pickled, and `sent` has its size.
+    """Rows and labels in partitions; questions and answers are pickled, and `sent` records their sizes.
 
     >>> PickledPartitions([([[1.0]], [0]), ([[2.0], [3.0]], [0, 1])]).sum(len)
     4
@@ -51,13 +51,13 @@ class PickledPartitions(Data):
         return np.concatenate(self._send(f, (part.X for part in self.parts)))
 
     def fingerprint(self) -> dict[str, Any]:
-        """The rows of each partition, and a digest of all values and labels."""
+        """Return the number of rows of each partition, and a digest of all values and labels."""
         every = (value for X, Y in self.parts for value in (X, Y.classes[Y.codes], Y.weight))
         return {"rows": [len(part.Y) for part in self.parts], "values": digest(*every)}
 
 
 def cuts(X: Any, y: Any, count: int, seed: int) -> list[Parts]:
-    """Rows cut into so many partitions as they come, and with empty ones; and into one for each class."""
+    """Cut rows into partitions in three ways: of equal size, with empty ones, and one for each class."""
     rng = np.random.default_rng(seed)
     ends = np.sort(rng.integers(0, len(y) + 1, count - 1))
     ends[: count // 3] = 0  # the first ones are empty
@@ -76,7 +76,7 @@ def check_engine(
     counts: Iterable[int] = (1, 7, 50),
     seeds: Iterable[int] = (0,),
 ) -> None:
-    """Hold an engine to its laws: whatever the partitions, it answers what rows in memory do.
+    """Check the laws of an engine: whatever the partitions, it answers as rows in memory do.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class EngineRows:
 
     @property
     def categories(self) -> bool:
-        """Whether these are rows of categories."""
+        """True for rows of categories."""
         return isinstance(self.encoder, Categories)
 
 
@@ -147,7 +147,7 @@ def _model(rows: EngineRows) -> Any:
 
 
 def sums_are_those_of_memory(rows: EngineRows) -> None:
-    """`sum` is that of rows in memory, twice over, and leaves f as it is."""
+    """`sum` is that of rows in memory, also the second time, and leaves f as it is."""
     f = Observed(_model(rows))
     ours, theirs = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder)
     before = pickle.dumps(f)
@@ -165,7 +165,7 @@ def _count(batch: Batch) -> int:
 
 
 def answers_are_those_of_memory(rows: EngineRows) -> None:
-    """Estimators learn from it what they learn in memory, and answer for its rows in their order."""
+    """Estimators learn the same as in memory, and answer for the rows in their order."""
     calibrated = GaussianNB(learner=RiskCalibration(0.1, max_iter=4, stop=None))
     logistic = LogisticRegression(learner=ClosedForm(), multi_class="ovr")
     numeric = [GaussianNB(), QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis(), logistic, calibrated]

@@ -69,24 +69,24 @@ def check_learner(
     draws: bool = False,
     in_memory: bool = False,
 ) -> None:
-    """Hold a learner to its laws, on every model that has what it needs.
+    """Check the laws of a learner, on every model that has the abilities it needs.
 
     Parameters
     ----------
     learner : Learner
-        A random one has its seed set.
+        If it is random, with a seed.
     model : Model, default=None
-        Unresolved; by default those of this library that have the abilities that the learner needs.
+        Unresolved; by default all models of this library with the abilities that the learner needs.
     X, y : rows and labels, default=None
-        By default random ones.
+        By default random.
     seeds : numbers
         One trial each.
     tolerance : float
-        Of probabilities, where batches should not matter.
+        Of probabilities that should not depend on batches.
     draws : bool
-        Whether it draws rows by chance: those are others in partitions, where learning then only has to work.
+        Whether it draws rows at random: partitions then have other rows, and learning only has to work.
     in_memory : bool
-        Whether it learns from rows in memory alone, and says so of any others.
+        Whether it learns from rows in memory only, and refuses any others in words.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def check_learner(
     able = [one for one in MODELS if all(isinstance(one, need) for need in learner.needed())]
     models = able if model is None else [model]
     if not models:
-        raise ValueError(f"no model of this library has all that {learner!r} needs: give one")
+        raise ValueError(f"no model of this library has all abilities that {learner!r} needs: pass a model")
     for seed in seeds:
         for one in models:
             again = f"suffice.testing.check_learner(learner, {type(one).__name__}(), seeds=[{seed}])"
@@ -122,7 +122,7 @@ def _check(trial: LawTrial, learner: Learner, model: Model[Any, Any], X: Any, y:
     trial.same(_log_p(again.learn(model, Memory(X, y)), X), answer, "learning twice is the same", 0.0)
     batched = clone(learner).learn(model, Memory(X, y, batch_size=7))
     trial.same(np.exp(_log_p(batched, X)), np.exp(answer), "what is learned does not depend on batches", close)
-    is_told(trial, fit)
+    has_a_history(trial, fit)
     is_not_above_its_start(trial, fit, _log_loss(answer, y))
 
 
@@ -135,16 +135,16 @@ def does_not_depend_on_partitions(
     each: Iterable[Any],
     close: float | None,
 ) -> None:
-    """Rows in partitions teach what rows in memory do; if none is close, learning from them only has to work."""
+    """Learning from partitions is the same as in memory; if `close` is None, it only has to work."""
     answer = np.exp(_log_p(clone(learner).learn(model, Memory(X, y)), X))
     for parts in each:
-        sent = clone(learner).learn(model, PickledPartitions(parts))  # where whatever does not pickle fails
+        sent = clone(learner).learn(model, PickledPartitions(parts))  # fails if something does not pickle
         if close is not None:
             trial.same(np.exp(_log_p(sent, X)), answer, "what is learned does not depend on partitions", close)
 
 
 def refuses_partitions(trial: LawTrial, learner: Learner, model: Model[Any, Any], parts: Any) -> None:
-    """A learner of rows in memory says so of any others."""
+    """A learner of rows in memory refuses others with a sentence that says so."""
     said = "nothing"
     try:
         clone(learner).learn(model, PickledPartitions(parts))
@@ -163,7 +163,7 @@ def _log_loss(log_p: Array, y: Array) -> float:
 
 
 def refuses_what_lacks(learner: Learner) -> None:
-    """A model that lacks an ability is refused with one sentence that names all it lacks."""
+    """A model that lacks abilities is refused with one sentence that names them all."""
     trial = LawTrial(repr(learner), "learner.learn(a model without abilities, data)")
     if not learner.needed():
         return
@@ -185,8 +185,8 @@ def is_whole(trial: LawTrial, fit: Fit, data: Memory, model: Model[Any, Any]) ->
     trial.same_sums(fit.statistics, s, "the statistics of a fit are S(X, Y)", 1e-9)
 
 
-def is_told(trial: LawTrial, fit: Fit) -> None:
-    """A history, if there is one, has a number of each loss for every step that was kept."""
+def has_a_history(trial: LawTrial, fit: Fit) -> None:
+    """A history, if there is one, has a number of each loss for every accepted step."""
     if not fit.history:
         return
     trial.holds(fit.history.keys() >= KEYS, f"a history has {sorted(KEYS)}, got {sorted(fit.history)}")
@@ -197,7 +197,7 @@ def is_told(trial: LawTrial, fit: Fit) -> None:
 
 
 def is_not_above_its_start(trial: LawTrial, fit: Fit, log_loss: float) -> None:
-    """What is returned has an objective not above the first, or there is a warning."""
+    """The objective of the result is not above the first, or there is a warning."""
     if not fit.history or fit.warnings:
         return
     kept = np.flatnonzero(np.isclose(fit.history["log_loss"], log_loss, rtol=1e-7, atol=1e-9))

@@ -15,12 +15,27 @@ from suffice._core.probability import log_posterior, posterior
 from suffice._core.vector import Array, inner
 from suffice._runtime.lazy import cached_property
 from suffice.data import Memory
-from suffice.models import Additive, Curved, Density, Joint, Model, Natural, Penalised, Removable, Statistics, Tabular
-from suffice.testing._answers import LAWS as ANSWERS
+from suffice.models import (
+    Additive,
+    Curved,
+    Density,
+    Explained,
+    Joint,
+    Model,
+    Natural,
+    Penalised,
+    Removable,
+    Samplable,
+    Statistics,
+    Tabular,
+)
 from suffice.testing._trial import LawTrial, copied, counted, draw
 
-MANY = 1e9  # so many times the rows, and a prior's are as good as none
-ROWS = 12  # that are left out, one at a time
+MANY = 1e9  # factor of the rows that makes a prior negligible
+MAX_LEFT_OUT = 12  # rows, one at a time
+SAMPLE_ROWS = 10_000
+MAX_DEVIATION = 5.0  # standard deviations of the gain by chance
+MAX_LOSS_PER_SUM = 3.0  # of log-likelihood, because of a prior
 
 
 def check_model(model: Model[Any, Any], X: Any = None, y: Any = None, seeds: Iterable[int] = range(3)) -> None:
@@ -108,7 +123,7 @@ class Case:
 
     @cached_property
     def worked(self) -> Statistics[Any]:
-        """What the resolved model works on, of all rows."""
+        """The sums of all rows that the resolved model works on."""
         s: Statistics[Any] = self.resolved.restrict(self.whole)
         return s
 
@@ -123,7 +138,7 @@ class Case:
 
 
 def parts_add_up(case: Case) -> None:
-    """Rows split anywhere and in any order have the same sums; no rows have none."""
+    """Rows split anywhere and in any order have the same sums; the sums of no rows are zero."""
     order = case.rng.permutation(len(case.y))
     for cut in (0, 1, len(order) // 3, len(order)):
         a, b = case.sums(order[:cut]), case.sums(order[cut:])
@@ -135,7 +150,7 @@ def parts_add_up(case: Case) -> None:
 
 
 def linear_in_weights(case: Case) -> None:
-    """S is linear in signed weights, of which a class may have none in all."""
+    """S is linear in signed weights, also if those of a class sum to zero."""
     V, W = case.rng.normal(size=(2, len(case.y), len(case.labels.classes)))
     W[:, 0] -= W[:, 0].mean()
     s = [case.model.statistics(case.all, weights) for weights in (V, W, 2.0 * V - 3.0 * W)]
@@ -204,7 +219,7 @@ def everything_pickles(case: Case) -> None:
 
 
 def forgetting_is_never_having_learned(case: Case) -> None:
-    """All rows without some are the others."""
+    """The statistics of all rows less those of some are those of the others."""
     order = case.rng.permutation(len(case.y))
     gone, rest = order[: len(order) // 4], order[len(order) // 4 :]
     left = case.whole.without(case.sums(gone))
@@ -245,9 +260,8 @@ def closed_form_is_the_most_likely(case: Case) -> None:
 
 def likelihood_is_that_of_the_rows(case: Case) -> None:
     """log_likelihood is the sum of log p(x, y) over the rows except for a constant; a prior fades as rows grow."""
-    if not isinstance(case.model, Density) or isinstance(
-        case.model, Penalised
-    ):  # a view of a density; what never fades
+    # Views of a density have no density of their own, and a penalty never fades.
+    if not isinstance(case.model, Density) or isinstance(case.model, Penalised):
         return
     dealt = case.model.statistics(case.all, OneHot.of(np.roll(case.y, 3)))
     target, other = (case.resolved.restrict(MANY * s) for s in (case.whole, dealt + 2.0 * case.whole))
@@ -288,7 +302,7 @@ def gradient_is_the_slope(case: Case) -> None:
 
 
 def scores_are_linear(case: Case) -> None:
-    """Scores are linear in eta, zero says nothing, and the penalty is linear."""
+    """Scores are linear in eta, at zero all classes are alike, and the penalty is linear."""
     eta, m = case.resolved.natural(case.theta), case.resolved
     even = log_posterior(m.log_joint(case.all, m.from_natural(m.zero(case.worked))))
     case.trial.same(even, np.full_like(even, -np.log(even.shape[1])), "zero(s) makes all classes alike")
@@ -315,7 +329,7 @@ def leaving_a_row_out_is_not_having_it(case: Case) -> None:
     s = case.resolved.restrict(case.model.statistics(case.all, Y))
     got = case.resolved.log_joint_without(case.all, Y, case.resolved.parameters(s), s)
     case.trial.holds(got.shape == (len(Y), len(Y.classes)), "log_joint_without is (n, k)")
-    for i in case.rng.choice(len(Y), min(len(Y), ROWS), replace=False):
+    for i in case.rng.choice(len(Y), min(len(Y), MAX_LEFT_OUT), replace=False):
         row = slice(i, i + 1)
         theta = case.resolved.parameters(s - case.resolved.statistics(case.all[row], Y[row]))
         law = f"log_joint_without of row {i} is its log_joint_density under the parameters of all other rows"
@@ -337,18 +351,57 @@ def terms_add_up(case: Case) -> None:
 
 
 def weights_in_all_classes_are_taken_out(case: Case) -> None:
-    """The same of rows with signed weights in every class."""
+    """log_joint_without also removes signed weights in every class."""
     score = case.resolved.log_joint_density if isinstance(case.model, Density) else case.resolved.log_joint
     Y = case.labels.matrix().toarray()
     V = Y + case.rng.uniform(-0.2, 0.2, Y.shape) * Y.mean(axis=0)
     own = 0.7 * V
     s = case.resolved.statistics(case.all, V)
     got = case.resolved.log_joint_without(case.all, own, case.resolved.parameters(s), s)
-    for i in case.rng.choice(len(Y), min(len(Y), ROWS), replace=False):
+    for i in case.rng.choice(len(Y), min(len(Y), MAX_LEFT_OUT), replace=False):
         row = slice(i, i + 1)
         theta = case.resolved.parameters(s - case.resolved.statistics(case.all[row], own[row]))
         law = f"log_joint_without of row {i} with weights in all classes is that under theta(s - S(row, weights))"
         case.trial.same(got[row], score(case.all[row], theta), law, 1e-8)
+
+
+def answers_are_sums_of_terms(case: Case) -> None:
+    """The base and the terms of all columns sum to log_joint, up to a number that is the same for all classes."""
+    found = case.resolved.terms(case.all, case.theta)
+    k = len(case.labels.classes)
+    shape = (len(case.y), k, len(found.keys))
+    case.trial.holds(found.values.shape == shape, "the values of terms(X, theta) are (n, k, m), for m keys")
+    law = "base + the sum of values of terms(X, theta) is log_joint, up to a number a row"
+    case.trial.same(log_posterior(found.base + found.values.sum(axis=2)), case.log_p(case.theta), law)
+
+
+def a_sample_leads_back(case: Case) -> None:
+    """A model refitted on samples of itself does not fit them significantly better than the original.
+
+    Twice the gain of maximum likelihood is chi-squared, with a degree of freedom for each parameter. If the sampler is
+    wrong, every row adds to the gain. Under a penalty or a prior the refitted model may fit worse.
+    """
+    m, k = case.resolved, len(case.labels.classes)
+    Y = OneHot(case.labels.classes, case.rng.integers(k, size=SAMPLE_ROWS), np.ones(SAMPLE_ROWS))
+    X = m.sample(Y.codes, case.theta, case.rng)
+    case.trial.holds(len(X) == SAMPLE_ROWS, "sample(codes, theta, rng) gives a row for each class number")
+    s = m.statistics(X, Y)
+    learned, free = m.parameters(s), sum(np.size(leaf) for leaf in s.leaves())
+    gain = _own(m.log_density(X, learned), Y.codes) - _own(m.log_density(X, case.theta), Y.codes)
+    gains = f"a sample of {SAMPLE_ROWS} rows, learned, gains {gain:.4g} in log p(x | y), for {free} sums"
+    law = f"{gains}: it is not drawn from p(x | y)"
+    case.trial.holds(gain <= 0.5 * free + MAX_DEVIATION * np.sqrt(0.5 * free) + MAX_DEVIATION, law)
+    if not isinstance(m, Penalised):
+        case.trial.holds(gain >= -MAX_LOSS_PER_SUM * free - MAX_DEVIATION, law)
+
+
+def _own(log_density: Array, codes: Array) -> float:
+    return float(log_density[np.arange(len(codes)), codes].sum())
+
+
+def samples_are_densities(case: Case) -> None:
+    """A model that can be sampled from is a density."""
+    case.trial.holds(isinstance(case.model, Density), "a model that is `Samplable` is a `Density`")
 
 
 LAWS: list[tuple[type, Callable[[Case], None]]] = [
@@ -371,5 +424,7 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Removable, leaving_a_row_out_is_not_having_it),
     (Additive, terms_add_up),
     (Removable, weights_in_all_classes_are_taken_out),
-    *ANSWERS,
+    (Explained, answers_are_sums_of_terms),
+    (Samplable, samples_are_densities),
+    (Samplable, a_sample_leads_back),
 ]

@@ -15,7 +15,7 @@ from suffice.data.base import After, R
 
 
 class Pass(NamedTuple):
-    """A read of the rows: what was asked, and the bytes that go to every worker and come back from each of them."""
+    """A read of the rows: the question, and the bytes that go to every worker and come back from each."""
 
     asked: str
     sent: int
@@ -39,7 +39,7 @@ class Traffic:
 
 
 class Meter(Data):
-    """Another data set, and the size of what its sums are asked with and come back as."""
+    """Wraps a data set, and records the sizes of questions and answers."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
@@ -55,12 +55,12 @@ class Meter(Data):
 
 
 def traffic(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Traffic:
-    """What a fit moves between the rows and the one who learns: it depends on the model, not on the number of rows.
+    """Measure the bytes that a fit moves between rows and learner: they depend on the model, not on the number of rows.
 
     Parameters
     ----------
     estimator : classifier
-        Of which a copy is fitted.
+        A copy of it is fitted.
     X, y, sample_weight
         As in `fit`; a sample of the rows will do, if it has all classes and categories.
 
@@ -79,7 +79,7 @@ def traffic(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) ->
 
 
 def _name(f: Any) -> str:
-    """What is asked, without what is done to the rows before."""
+    """Return the name of the question, without the changes of rows before it."""
     while isinstance(f, After | partial):
         f = f.g if isinstance(f, After) else f.func
     return str(getattr(f, "__qualname__", type(f).__name__)).lstrip("_")
