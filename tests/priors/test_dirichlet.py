@@ -113,7 +113,8 @@ def test_wrong_priors_say_what_is_right(prior, message):
     "prior", [Dirichlet("evidence"), Dirichlet(base="marginal"), Dirichlet(columns={0: 1.0})], ids=str
 )
 def test_classes_are_smoothed_alike(prior):
-    with pytest.raises(ValueError, match=r"class_prior takes Dirichlet\(weight, per\) with a number as weight, and no more"):
+    words = r"class_prior takes Dirichlet\(weight, per\) with a number as weight, and no more"
+    with pytest.raises(ValueError, match=words):
         GaussianNB(class_prior=prior).fit([[0.0], [1.0]], [0, 1])
 
 
