@@ -31,9 +31,8 @@ from suffice._estimator.answers import JointDensity, LogDensity
 from suffice.encoders import TreePartitions
 from suffice.models import Binned, Density, Nested, Samplable
 from suffice.models.tables.categorical import Leaves
-from suffice.testing._answers import a_sample_leads_back
 from suffice.testing._trial import LawTrial
-from suffice.testing.models import Case
+from suffice.testing.models import Case, a_sample_leads_back
 from tests.populations import exact, mixed_table
 from tests.strangers.lazy import Lazy
 from tests.strangers.poisson import PoissonNB as StrangersNB
