@@ -29,7 +29,7 @@ from suffice import (
 from suffice._core.probability import log_posterior
 from suffice.data import Memory
 from suffice.encoders import TreePartitions
-from suffice.models import Contests, Explained
+from suffice.models import Contests, HasNomogram
 from suffice.models.tables.categorical import Leaves
 from suffice.priors import Dirichlet
 from suffice.report import explain
@@ -43,7 +43,7 @@ def same_answers(found, log_p, atol=1e-10):
 
 
 def explained(entry):
-    return isinstance(entry.model().base_model, Explained)
+    return isinstance(entry.model().base_model, HasNomogram)
 
 
 @pytest.mark.filterwarnings("ignore")  # of how learning went

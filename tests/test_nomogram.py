@@ -112,7 +112,9 @@ def test_models_without_a_nomogram_say_why():
     model = ModelClassifier(Unit())
     with pytest.raises(AttributeError) as refused:
         model.nomogram  # noqa: B018
-    assert "Unit has no nomogram: its model would have to be `HasNomogram`" in str(refused.value.__cause__)
+    assert "Unit does not say what each column adds: its model would have to be `HasNomogram`" in str(
+        refused.value.__cause__
+    )
 
 
 def clocked(n=300, seed=0):

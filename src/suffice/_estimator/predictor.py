@@ -46,7 +46,7 @@ from suffice.encoders.base import Encoder, frame_of
 from suffice.learners import Fit
 from suffice.learners.base import level_of
 from suffice.losses import decision_costs
-from suffice.models import AnyStatistics, Density, Explained, HasNomogram, Model, Nomogram, NoNomogramError, Samplable
+from suffice.models import AnyStatistics, Density, HasNomogram, Model, Nomogram, NoNomogramError, Samplable
 from suffice.models.base import Classed, LeaveOneOut
 from suffice.persistence import Savable
 from suffice.priors import log_class_prior
@@ -177,22 +177,12 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(1 << 31, size=4))
 
 
-def _draws(estimator: Predictor) -> bool:
-    """Whether the model may be a sum of terms of known forms; else AttributeError."""
+def _has_terms(estimator: Predictor) -> bool:
+    """True if the model is a sum of terms by column; else AttributeError."""
     model = estimator._model()
     if not isinstance(model.base_model, HasNomogram):
         raise AttributeError(
-            f"{model.display_name} has no nomogram: its model would have to be `HasNomogram` (suffice.models)"
-        )
-    return True
-
-
-def _explains(estimator: Predictor) -> bool:
-    """Whether the model is a sum of terms by column; else AttributeError."""
-    model = estimator._model()
-    if not isinstance(model.base_model, Explained):
-        raise AttributeError(
-            f"{model.display_name} does not say what each column adds: its model would have to be `Explained` "
+            f"{model.display_name} does not say what each column adds: its model would have to be `HasNomogram` "
             "(suffice.models), as naive Bayes, discriminants and tables are"
         )
     return True
@@ -575,7 +565,7 @@ class Predictor(Savable):
 
     # Reasons
 
-    @available_if(_explains)
+    @available_if(_has_terms)
     def contributions(self, X: Any) -> Contributions:
         """What each column, or pair of columns, adds to the log-probability of each class.
 
@@ -597,7 +587,7 @@ class Predictor(Savable):
         self._check_rows(X)
         self._check_size(_num_samples(X))
         model, theta = fit.model.collapse(fit.parameters)
-        if not isinstance(model, Explained):
+        if not isinstance(model, HasNomogram):
             raise NoNomogramError(f"{type(self).__name__}: {NO_SUM}")
         rows = self._features(by_rows(X), reset=False)
         return Contributions.of(model.terms(rows, theta), self.classes_)
@@ -612,7 +602,7 @@ class Predictor(Savable):
                 f"{free / 1e9:.1f} GB are to be had: ask for fewer rows at a time, at most {int(n * free / need)}"
             )
 
-    @available_if(_explains)
+    @available_if(_has_terms)
     def importances(self, X: Any) -> dict[Any, float]:
         """The mean size of what each column adds, over rows and classes: by name, the greatest first.
 
@@ -626,7 +616,7 @@ class Predictor(Savable):
         found: Contributions = self.contributions(X)
         return found.importances
 
-    @available_if(_draws)
+    @available_if(_has_terms)
     def nomogram(self) -> Nomogram:
         """The classifier as a sum of terms that hold numbers only, to be drawn or evaluated anywhere.
 

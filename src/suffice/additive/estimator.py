@@ -328,7 +328,7 @@ class AdditiveTables(ExpertClassifier):
     def nomogram(self) -> Nomogram:
         """The classifier as a sum of terms, as for every classifier, each of mean 0 over the rows learned."""
         drawn: Nomogram = super().nomogram()
-        return drawn.shifted(means_taken(self.shapes_))
+        return drawn.shift(means_taken(self.shapes_))
 
     # By hand
 

@@ -40,8 +40,6 @@ from suffice.models.tables.histogram import Histogram
 from suffice.models.tables.nested import Nested
 from suffice.models.terms import (
     Additive,
-    Explained,
-    ExplainedDensity,
     HasFormula,
     HasNomogram,
     Nomogram,
@@ -69,8 +67,6 @@ __all__ = [
     "DegenerateError",
     "Density",
     "DiagonalGaussian",
-    "Explained",
-    "ExplainedDensity",
     "FullGaussian",
     "HasFormula",
     "HasNomogram",

@@ -1,9 +1,13 @@
-"""A fitted model as a short list of terms that anything can add up: tables, maps, slopes and squares of columns."""
+"""A fitted model as a sum of terms by column: tables, maps, slopes and squares that anything can add up.
+
+A model gives its terms once, as a `Nomogram`. Pages draw it, SQL writes it as a formula, and `contributions` evaluate
+it on rows (`Terms`).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, cast
 
@@ -11,29 +15,32 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from suffice._core.features import CategoricalFeatures, Encoded, Features, Rows
-from suffice._core.formula import Arithmetic, Arrays, Choices, E, Intervals, Reading
+from suffice._core.features import CategoricalFeatures, Encoded, Features
+from suffice._core.formula import Arithmetic, Arrays, Choices, E, Reading
 from suffice._core.labels import OneHot, show, show_all
 from suffice._core.vector import Array
+from suffice._runtime.lazy import cached_property
 from suffice.encoders.table import Column
 from suffice.models.base import Ability, D, T
 from suffice.models.statistics import B, Statistics
 
-HALVES = np.array([-0.5, 0.5])  # of log-odds, for the scores of two classes
+# The scores of two classes that have given log-odds: half of them each, with opposite signs.
+HALVES = np.array([-0.5, 0.5])
+CACHED_ENTRIES = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """log p(x, y) = base + sum_t values_t, up to a term that is the same for all classes.
+    """The terms of some rows: log p(x, y) = base + sum_t values_t, up to a term that is the same for all classes.
 
     >>> column = Terms(np.zeros(2), ("u",), np.array([[[1.0], [2.0]]]))
-    >>> (column + 0.5 * column).gathered().values
+    >>> (column + 0.5 * column).gather().values
     array([[[1.5],
             [3. ]]])
     """
 
     base: Array  # (k,) or (n, k): class probabilities, determinants, normalisers
-    keys: tuple[Any, ...]  # (m,) what each term is of: the name or number of a column, a pair of these, or a block
+    keys: tuple[Any, ...]  # (m,) the name or number of a column, a pair of these, or the name of a block
     values: Array  # (n, k, m)
 
     def __rmul__(self, weight: float) -> Self:
@@ -43,12 +50,8 @@ class Terms:
         values = np.concatenate([self.values, other.values], axis=2)
         return Terms(self.base + other.base, self.keys + other.keys, values)
 
-    def called(self, keys: Sequence[Any]) -> Self:
-        """The same terms under other keys (m,)."""
-        return replace(self, keys=tuple(keys))
-
-    def gathered(self, order: Sequence[Any] = ()) -> Self:
-        """Terms of the same key added up; keys in a given order, others after these as they come."""
+    def gather(self, order: Sequence[Any] = ()) -> Self:
+        """Add up the terms of each key. Keys come in the given order, and all others after them."""
         there = set(self.keys)
         wanted = dict.fromkeys((*(key for key in order if key in there), *self.keys))
         place = {key: at for at, key in enumerate(wanted)}
@@ -59,103 +62,64 @@ class Terms:
 
 
 def keys_of(model: Any) -> tuple[Any, ...]:
-    """What the columns of a resolved model are called: names, or numbers."""
+    """Return the names or numbers of the columns of a resolved model."""
     return cast(Features, model.domain.features).keys
 
 
-def whole(X: Rows) -> Array:
-    """Rows (n, d) as an array, also if they are sparse."""
-    return np.asarray(X.toarray() if issparse(X) else X)
-
-
-class Explained(Ability, Generic[T]):
-    """Has log p(x, y) as a sum of terms by column, so that it can say why."""
-
-    words = "terms by column"
-
-    @abstractmethod
-    def terms(self, X: Encoded, theta: T) -> Terms:
-        """`log_joint` as a sum, up to what all classes share; a column that a row lacks adds nothing."""
-
-
-class ExplainedDensity(Explained[D]):
-    """Has log p(x | y) as a sum of terms by column."""
-
-    @abstractmethod
-    def density_terms(self, X: Encoded, theta: D) -> Terms:
-        """`log_density` as a sum, up to what all classes share."""
-
-    def terms(self, X: Encoded, theta: D) -> Terms:
-        found = self.density_terms(X, theta)
-        return replace(found, base=found.base + theta.class_log_prob)
-
-
-class Additive(ExplainedDensity[D], Generic[B, D]):
-    """Has a log density that is a sum over its columns: each can be looked at, and weighed, on its own.
-
-        log p(x | c) = sum_j term_j(x, c),     tempered by w:  sum_j w_j term_j(x, c)
-
-    A column that a row lacks has the term 0.
-    """
-
-    words = "a term for each column (tables have them)"
-
-    @abstractmethod
-    def log_density_by_column(self, X: Encoded, theta: D) -> Array:
-        """The terms of each row, class and column (n, k, d)."""
-
-    @abstractmethod
-    def log_density_by_column_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
-        """The same by the parameters of all other rows (n, k, d); see `Removable`."""
-
-    @abstractmethod
-    def tempered(self, theta: D, weight: Array) -> D:
-        """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
-
-    def density_terms(self, X: Encoded, theta: D) -> Terms:
-        values = self.log_density_by_column(X, theta)
-        return Terms(np.zeros(values.shape[1]), keys_of(self), values)
+def read_dense(model: Any, X: Encoded) -> Array:
+    """Return the rows (n, d) as a resolved model reads them, as an array even if they are sparse."""
+    rows = model.domain.features.read(X)
+    return np.asarray(rows.toarray() if issparse(rows) else rows)
 
 
 class NoNomogramError(ValueError):
-    """A model is no sum of terms of single columns, pairs of these, or a few together; the message says why."""
+    """A model is not a sum of terms of single columns, pairs of them, or a few together; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Term(ABC):
-    """What some columns add to the scores of the classes. It is 0 where an entry of them is missing or unknown."""
+    """A part of the scores of the classes, of some columns; 0 where an entry is missing or unknown."""
 
     columns: tuple[Any, ...]  # names or numbers
 
     kind: ClassVar[str]
-    numbers: ClassVar[tuple[str, ...]]  # what it is made of, except for the cells of columns
-    weighed: ClassVar[tuple[str, ...]]  # of these, what a weight multiplies
+    numbers: ClassVar[tuple[str, ...]]  # its fields, except for the cells of columns
+    weighed: ClassVar[tuple[str, ...]]  # those of these fields that a weight multiplies
     optional: ClassVar[bool] = True  # whether an entry may be missing
 
     @property
     def key(self) -> Any:
-        """What contributions call it: the column, or a pair of them."""
+        """The column, or the pair of columns, that contributions are listed under."""
         return self.columns[0] if len(self.columns) == 1 else self.columns
 
     def __rmul__(self, weight: float) -> Self:
         return replace(self, **{name: weight * getattr(self, name) for name in self.weighed})
 
-    def over(self, columns: Sequence[Any]) -> Self:
-        """The same of columns that are called otherwise."""
-        return replace(self, columns=tuple(columns))
-
     def readings(self) -> dict[Any, Reading | None]:
-        """How each column is read: in cells, or as the number that it is (None)."""
+        """Return how each column is read: in cells, or as the number that it is (None)."""
         return dict.fromkeys(self.columns)
 
     @abstractmethod
     def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
-        """What it adds to each class (k,), as a formula of its columns."""
+        """Return the score of each class (k,) as a formula of its columns."""
 
     def value(self, *entries: Array) -> Array:
-        """What it adds to each class (n, k), from the entries (n,) of each of its columns."""
+        """Return the score of each class (n, k), from the entries (n,) of each of its columns."""
         each = (np.broadcast_to(one, len(entries[0])) for one in self.formula(Arrays(), *entries))
         return np.stack(list(each), axis=1)
+
+    @property
+    def part_keys(self) -> tuple[Any, ...]:
+        """The keys (m,) of its `parts`."""
+        return (self.key,)
+
+    def parts(self, rows: Array) -> Array:
+        """Return the score of each class by part (n, k, m), from rows (n, columns) of entries."""
+        return self.value(*rows.T)[:, :, None]
+
+    def split(self) -> tuple[Term, ...]:
+        """Return a term for each part, if parts can be separated; without those that are 0 for all classes."""
+        return (self,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +158,7 @@ class Map(Term):
 
 @dataclass(frozen=True, eq=False)
 class Gap(Term):
-    """values (2, k): where an entry is there, and where it is missing."""
+    """values (2, k): for an entry that is there, and for a missing one."""
 
     kind, numbers, weighed = "gap", ("values",), ("values",)
 
@@ -208,59 +172,97 @@ class Gap(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Slope(Term):
+class Curves(Term):
+    """Terms of the same form for m columns of numbers: `score` of x, from the numbers of a class and column.
+
+    Arrays have the column as their last axis, which is left out if the term is of a single column.
+    """
+
+    @staticmethod
+    @abstractmethod
+    def score(ops: Arithmetic[E], x: E, *numbers: Any) -> E:
+        """Return the score of entries x; `numbers` are the fields of the same name."""
+
+    @property
+    def part_keys(self) -> tuple[Any, ...]:
+        return self.columns
+
+    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
+        entries = [ops.read(column) for column in columns]
+        found = []
+        for of_class in zip(*(each.tolist() for each in self._numbers()), strict=True):
+            each = zip(entries, *of_class, strict=True)
+            found.append(ops.add(*(self.score(ops, x, *numbers) for x, *numbers in each)))
+        return found
+
+    def parts(self, rows: Array) -> Array:
+        return np.asarray(self.score(Arrays(), rows[:, None, :], *self._numbers()))
+
+    def _numbers(self) -> list[Array]:
+        """The numbers of every class and column, each (k, m)."""
+        each = np.broadcast_arrays(*(getattr(self, name) for name in self.numbers))
+        return [one if one.ndim == 2 else one[:, None] for one in each]
+
+    def split(self) -> tuple[Term, ...]:
+        weighed = np.stack([getattr(self, name) for name in self.weighed])
+        if weighed.ndim == 2:
+            return (self,)
+        numbers = [getattr(self, name) for name in self.numbers]
+        counting = np.flatnonzero(weighed.any(axis=(0, 1))).tolist()
+        return tuple(type(self)((self.columns[j],), *(one[..., j] for one in numbers)) for j in counting)
+
+
+@dataclass(frozen=True, eq=False)
+class Slope(Curves):
     """coef_c (x - centre) + constant_c, for a number x."""
 
     kind, numbers, weighed = "slope", ("centre", "coef", "constant"), ("coef", "constant")
 
-    centre: float
-    coef: Array  # (k,)
-    constant: Array  # (k,)
+    centre: Any  # a number, or (m,)
+    coef: Array  # (k,) or (k, m)
+    constant: Array  # (k,) or (k, m)
 
-    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
-        return [ops.or_zero(one) for one in self._lines(ops, columns[0])]
-
-    def _lines(self, ops: Arithmetic[E], column: Any) -> list[E]:
-        x = ops.plus(ops.read(column), ops.number(-self.centre))
-        pairs = zip(self.coef.tolist(), self.constant.tolist(), strict=True)
-        return [ops.plus(ops.times(ops.number(coef), x), ops.number(constant)) for coef, constant in pairs]
+    @staticmethod
+    def score(ops: Arithmetic[E], x: E, *numbers: Any) -> E:
+        return ops.or_zero(Needed.score(ops, x, *numbers))
 
 
 @dataclass(frozen=True, eq=False)
 class Needed(Slope):
-    """A `Slope` of a column that no row may lack, as all columns' slopes would be others without it."""
+    """A `Slope` of a column that every row must have, as without it the slopes of all other columns would differ."""
 
     optional = False
 
-    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
-        return self._lines(ops, columns[0])
+    @staticmethod
+    def score(ops: Arithmetic[E], x: E, *numbers: Any) -> E:
+        centre, coef, constant = numbers
+        slope = ops.times(ops.number(coef), ops.plus(x, ops.number(-centre)))
+        return ops.plus(slope, ops.number(constant)) if np.any(constant) else slope
 
 
 @dataclass(frozen=True, eq=False)
-class Square(Term):
+class Square(Curves):
     """constant_c - 1/2 precision_c ((x - origin_c) - mean_c)^2, for a number x."""
 
     kind, numbers = "square", ("origin", "mean", "precision", "constant")
     weighed = ("precision", "constant")
 
-    origin: Array  # (k,)
-    mean: Array  # (k,)
-    precision: Array  # (k,)
-    constant: Array  # (k,)
+    origin: Array  # (k,) or (k, m)
+    mean: Array  # (k,) or (k, m)
+    precision: Array  # (k,) or (k, m)
+    constant: Array  # (k,) or (k, m)
 
-    def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
-        x = ops.read(columns[0])
-        found = []
-        for origin, mean, precision, constant in np.stack([getattr(self, name) for name in self.numbers], 1).tolist():
-            gap = gap_of(ops, x, origin, mean)
-            square = ops.times(ops.number(-0.5 * precision), ops.times(gap, gap))
-            found.append(ops.or_zero(ops.plus(ops.number(constant), square)))
-        return found
+    @staticmethod
+    def score(ops: Arithmetic[E], x: E, *numbers: Any) -> E:
+        origin, mean, precision, constant = numbers
+        gap = gap_of(ops, x, origin, mean)
+        square = ops.times(ops.number(-0.5 * precision), ops.times(gap, gap))
+        return ops.or_zero(ops.plus(ops.number(constant), square))
 
 
 @dataclass(frozen=True, eq=False)
 class Form(Term):
-    """-1/2 (x - mean_c)_j [precision_c (x - mean_c)]_j, a term for each of d numbers x; none may be missing."""
+    """-1/2 (x - mean_c)_j [precision_c (x - mean_c)]_j, a part for each of d numbers x; none may be missing."""
 
     kind, numbers, weighed = "form", ("origin", "mean", "precision"), ("precision",)
     optional = False
@@ -269,11 +271,16 @@ class Form(Term):
     mean: Array  # (k, d)
     precision: Array  # (k, d, d)
 
+    @property
+    def part_keys(self) -> tuple[Any, ...]:
+        return self.columns
+
     def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
         return [self._of_class(c, ops, columns) for c in range(len(self.mean))]
 
     def _of_class(self, c: int, ops: Arithmetic[E], columns: Sequence[Any]) -> E:
-        """-1/2 |L'gap|^2 with precision = L L', a sum of squares: no digits are lost where columns go together."""
+        """-1/2 |L'gap|^2 with precision = L L'."""
+        # A sum of squares loses no digits where columns are nearly collinear; the sum of all products would.
         used = np.flatnonzero(self.precision[c].any(axis=1))
         at = zip(used.tolist(), self.origin[c, used].tolist(), self.mean[c, used].tolist(), strict=True)
         gaps = ops.keep([gap_of(ops, ops.read(columns[j]), origin, mean) for j, origin, mean in at])
@@ -284,14 +291,17 @@ class Form(Term):
         return ops.times(ops.number(-0.5), ops.add(*squares))
 
     def parts(self, rows: Array) -> Array:
-        """What each column adds (n, k, d), in rows (n, d)."""
-        gap = (rows[:, None, :] - self.origin) - self.mean  # (n, k, d)
-        return np.asarray(-0.5 * gap * np.einsum("cjl,ncl->ncj", self.precision, gap))
+        gap = rows[:, None, :] - self.origin  # (n, k, d)
+        gap -= self.mean
+        pull = (gap.swapaxes(0, 1) @ self.precision).swapaxes(0, 1)
+        gap *= -0.5
+        gap *= pull
+        return np.asarray(gap)
 
 
 @dataclass(frozen=True, eq=False)
 class Constant(Term):
-    """The same for every row: what is taken out of a term, so that its mean is 0, and is in the base instead."""
+    """The same number for every row, added to a term so that its mean is 0, and taken from the base."""
 
     kind, numbers, weighed = "level", ("values",), ("values",)
 
@@ -308,8 +318,9 @@ class Constant(Term):
 class Nomogram:
     """A classifier as a sum: score_c(x) = base_c + sum_t term_t(x, c), with p(c | x) the softmax of the scores.
 
-    It holds numbers only: no row is needed to draw it, and no library to evaluate it.
+    It holds numbers only: drawing it needs no rows, and evaluating it no library.
 
+    >>> from suffice._core.formula import Intervals
     >>> half = Cells(("age",), Intervals(np.array([-np.inf, 40.0])), np.array([[0.0, 1.0], [0.0, -1.0]]))
     >>> both = Nomogram(np.zeros(2), (half,)) + 0.5 * Nomogram(np.ones(2), (half,))
     >>> both.base, len(both.terms)
@@ -317,32 +328,52 @@ class Nomogram:
     """
 
     base: Array  # (k,)
-    terms: tuple[Term, ...]
+    groups: tuple[Term, ...]  # as the model gives them: a slope or a square may be of many columns at once
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms by column, or by pair of columns; those that are 0 for all classes are left out."""
+        return tuple(term for group in self.groups for term in group.split())
 
     def __add__(self, other: Nomogram) -> Nomogram:
-        return Nomogram(self.base + other.base, self.terms + other.terms)
+        return Nomogram(self.base + other.base, self.groups + other.groups)
 
-    def __rmul__(self, weight: float) -> Self:
-        return replace(self, base=weight * self.base, terms=tuple(weight * term for term in self.terms))
+    def __rmul__(self, weight: float) -> Nomogram:
+        return Nomogram(weight * self.base, tuple(weight * group for group in self.groups))
 
-    def called(self, names: Mapping[Any, Any]) -> Self:
-        """The same with other names of some columns."""
-        terms = (term.over([names.get(column, column) for column in term.columns]) for term in self.terms)
-        return replace(self, terms=tuple(terms))
+    def rename(self, names: Mapping[Any, Any]) -> Nomogram:
+        """Return the nomogram with other names for some columns."""
+        each = ((group, tuple(names.get(column, column) for column in group.columns)) for group in self.groups)
+        return Nomogram(self.base, tuple(replace(group, columns=columns) for group, columns in each))
 
-    def shifted(self, shifts: Mapping[Any, Array]) -> Self:
-        """With a number for each class (k,) added to the terms of some keys, and taken from the base."""
+    def shift(self, shifts: Mapping[Any, Array]) -> Nomogram:
+        """Add numbers by class (k,) to the terms of some keys, and take them from the base."""
         keys = [(key if isinstance(key, tuple) else (key,), shift) for key, shift in shifts.items()]
         levels = tuple(Constant(columns, shift) for columns, shift in keys)
-        return replace(self, base=self.base - sum(level.values for level in levels), terms=self.terms + levels)
+        return Nomogram(self.base - sum(level.values for level in levels), self.groups + levels)
 
     def formula(self, ops: Arithmetic[E]) -> list[E]:
-        """log p(x, y) (k,), up to a number a row, as formulas of the columns that count, by their names or numbers."""
+        """Return log p(x, y) (k,), up to a number a row, as formulas of the columns by their names or numbers."""
         each = [term.formula(ops, *term.columns) for term in self.terms]
         return [ops.add(ops.number(base), *of_class) for base, *of_class in zip(self.base.tolist(), *each, strict=True)]
 
+    def evaluate(self, rows: Array, keys: Sequence[Any]) -> Terms:
+        """Return the terms of rows (n, d), whose columns have these keys (d,); a column without a term has zeros."""
+        column = {key: j for j, key in enumerate(keys)}
+        all_keys = dict.fromkeys((*keys, *(key for group in self.groups for key in group.part_keys)))
+        place = {key: at for at, key in enumerate(all_keys)}
+        values = np.zeros((len(rows), len(self.base), len(place)))
+        # As many rows at a time as keep what is between a row and its terms in the cache.
+        size = max(1, CACHED_ENTRIES // max(1, values[:1].size))
+        for group in self.groups:
+            read = _index([column[key] for key in group.columns], len(keys))
+            at = _index([place[key] for key in group.part_keys], len(place))
+            for some in (slice(start, start + size) for start in range(0, len(rows), size)):
+                values[some, :, at] += group.parts(rows[some, read])
+        return Terms(self.base, tuple(place), values)
+
     def scores(self, rows: Mapping[Any, Array]) -> Array:
-        """log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts.
+        """Return log p(x, y) (n, k), up to a number a row, from the entries (n,) of every column that counts.
 
         Entries are as in the rows learned: dates, durations and times as such, or as the numbers that they are read as.
         """
@@ -351,7 +382,7 @@ class Nomogram:
         return np.asarray(self.base + sum(each))
 
     def _entries(self, rows: Mapping[Any, Any]) -> dict[Any, Array]:
-        """The entries of every column as terms take them: numbers, or what categories are."""
+        """The entries of every column as terms read them: numbers, or categories."""
         absent = [column for column in self.columns if column not in rows]
         if absent:
             raise ValueError(
@@ -380,6 +411,35 @@ class Nomogram:
         return sum(np.asarray(getattr(term, name)).size for term in self.terms for name in term.weighed)
 
 
+def gap_of(ops: Arithmetic[E], x: E, origin: float, mean: float) -> E:
+    """Return (x - origin) - mean: the origin is near x, so that the first difference is exact to the last digits."""
+    return ops.plus(ops.plus(x, ops.number(-origin)), ops.number(-mean))
+
+
+def _index(at: list[int], size: int) -> Any:
+    """Positions as an index into an axis of this size: a slice, which makes no copy, if they are all of it."""
+    return slice(None) if at == list(range(size)) else at
+
+
+def _entries(values: Any, column: Any, numbers: bool) -> Array:
+    """A column (n,) of an array or of a data frame, as numbers or as categories."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    of = Column(series if isinstance(series, nw.Series) else np.asarray(values), f"column {column!r}")
+    return of.numbers() if numbers else of.categories()
+
+
+def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:
+    """Return a term for each column from the tables of all columns side by side (cells, k).
+
+    A table of a single cell is left out if its values are the same for all classes.
+    """
+    found = []
+    for j, table in enumerate(np.split(values, features.starts[1:-1])):
+        if len(table) > 1 or (table != table[:, :1]).any():
+            found.append(Cells((keys[j],), features.reading(j), table))
+    return Nomogram(np.zeros(values.shape[1]), tuple(found))
+
+
 class HasFormula(Ability, Generic[T]):
     """Has scores that can be written as formulas of the columns, so that a database can compute them."""
 
@@ -391,7 +451,10 @@ class HasFormula(Ability, Generic[T]):
 
 
 class HasNomogram(HasFormula[T]):
-    """Has scores that are a sum of terms of a few known forms, so that a page can draw and evaluate them."""
+    """Has log p(x, y) as a sum of terms by column: `contributions`, `nomogram`, `to_sql` and the page follow from it.
+
+    A model whose terms depend on what a row lacks, or on several columns at a time, writes `terms` again.
+    """
 
     words = "scores that are a sum of terms by column"
 
@@ -399,55 +462,59 @@ class HasNomogram(HasFormula[T]):
     def nomogram(self, theta: T) -> Nomogram:
         """`log_joint` as a sum, up to what all classes share; NoNomogramError if these parameters have none."""
 
+    def terms(self, X: Encoded, theta: T) -> Terms:
+        """The terms of each row; a column that a row lacks adds nothing."""
+        return self.nomogram(theta).evaluate(read_dense(self, X), keys_of(self))
+
     def formula(self, ops: Arithmetic[E], theta: T) -> list[E]:
         return self.nomogram(theta).formula(ops)
 
 
 class NomogramDensity(HasNomogram[D]):
-    """Has log p(x | y) as a sum of terms of a few known forms."""
+    """Has log p(x | y) as a sum of terms by column."""
+
+    of_table: ClassVar[bool] = False  # whether its terms are of the table's columns even if its rows are a view of them
 
     @abstractmethod
     def density_nomogram(self, theta: D) -> Nomogram:
         """`log_density` as a sum, up to what all classes share; NoNomogramError if these parameters have none."""
 
+    def density_terms(self, X: Encoded, theta: D) -> Terms:
+        """The terms of log p(x | y) of each row."""
+        return self.density_nomogram(theta).evaluate(read_dense(self, X), keys_of(self))
+
     def nomogram(self, theta: D) -> Nomogram:
         found = self.density_nomogram(theta)
         return replace(found, base=found.base + theta.class_log_prob)
 
-
-class NomogramView(NomogramDensity[D]):
-    """The same of rows that its own encoder has made of the columns of a table."""
-
-
-def gap_of(ops: Arithmetic[E], x: E, origin: float, mean: float) -> E:
-    """(x - origin) - mean."""
-    return ops.plus(ops.plus(x, ops.number(-origin)), ops.number(-mean))
+    def terms(self, X: Encoded, theta: D) -> Terms:
+        found = self.density_terms(X, theta)
+        return replace(found, base=found.base + theta.class_log_prob)
 
 
-def _entries(values: Any, column: Any, numbers: bool) -> Array:
-    """A column (n,) of an array or of a data frame, as numbers or as what its values are."""
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    of = Column(series if isinstance(series, nw.Series) else np.asarray(values), f"column {column!r}")
-    return of.numbers() if numbers else of.categories()
+class Additive(NomogramDensity[D], Generic[B, D]):
+    """Has a log density that is a sum over its columns, each of which can have a weight of its own.
 
+        log p(x | c) = sum_j term_j(x, c),     tempered by w:  sum_j w_j term_j(x, c)
 
-def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:
-    """A term for each column from the tables of all columns side by side (cells, k); one of a single cell is left out
-    where it says the same of all classes.
+    A column that a row lacks has the term 0.
     """
-    found = []
-    for j, table in enumerate(np.split(values, features.starts[1:-1])):
-        if len(table) > 1 or (table != table[:, :1]).any():
-            found.append(Cells((keys[j],), features.reading(j), table))
-    return Nomogram(np.zeros(values.shape[1]), tuple(found))
 
+    words = "a term for each column (tables have them)"
 
-def by_column(keys: Sequence[Any], term: Callable[[int], Term | None], k: int) -> Nomogram:
-    """A term for each column, by its number; None is left out."""
-    each = (term(j) for j in range(len(keys)))
-    return Nomogram(np.zeros(k), tuple(one for one in each if one is not None))
+    @abstractmethod
+    def log_density_by_column(self, X: Encoded, theta: D) -> Array:
+        """The terms of each row, class and column (n, k, d)."""
 
+    @abstractmethod
+    def log_density_by_column_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
+        """The terms (n, k, d) by the parameters of all other rows; see `Removable`."""
 
-def above(threshold: float) -> Intervals:
-    """Two cells: numbers up to a threshold, and those above it."""
-    return Intervals(np.array([-np.inf, np.nextafter(threshold, np.inf)]))
+    @abstractmethod
+    def tempered(self, theta: D, weight: Array) -> D:
+        """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
+
+    def density_terms(self, X: Encoded, theta: D) -> Terms:
+        # Rows are codes of cells already: looking these up takes no reading of entries.
+        values = self.log_density_by_column(X, theta)
+        return Terms(np.zeros(values.shape[1]), keys_of(self), values)

@@ -99,7 +99,7 @@ def subject(given: Any, X: Any) -> Subject:
         model,
         names,
         overview(model.statistics_).without(silent).called(names),
-        None if nomogram is None else nomogram.called(names),
+        None if nomogram is None else nomogram.rename(names),
         why,
         rows,
         None if found is None else found.called(names | _pairs(nomogram, names)),

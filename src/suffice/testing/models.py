@@ -19,7 +19,7 @@ from suffice.models import (
     Additive,
     Curved,
     Density,
-    Explained,
+    HasNomogram,
     Joint,
     Model,
     Natural,
@@ -424,7 +424,7 @@ LAWS: list[tuple[type, Callable[[Case], None]]] = [
     (Removable, leaving_a_row_out_is_not_having_it),
     (Additive, terms_add_up),
     (Removable, weights_in_all_classes_are_taken_out),
-    (Explained, answers_are_sums_of_terms),
+    (HasNomogram, answers_are_sums_of_terms),
     (Samplable, samples_are_densities),
     (Samplable, a_sample_leads_back),
 ]

@@ -31,7 +31,7 @@ from suffice.models.base import (
 from suffice.models.natural import project_log
 from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums
-from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, NomogramView, NoNomogramError, Terms
+from suffice.models.terms import Nomogram, NomogramDensity, NoNomogramError, Terms
 
 AnyDensity = Density[Any, Any]
 V = TypeVar("V")
@@ -172,25 +172,25 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         return Features(features.width, features.names).keys
 
     def terms_of(self, name: str, X: Encoded, theta: Any) -> Terms:
-        """The terms of a block by the table's columns; that of the block as a whole if its model has none."""
+        """The terms of a block by the table's columns, or one of the block as a whole if its model has none."""
         blocks, rows = cast(BlockFeatures, cast(Domain, self.domain).features), block(X, name)
         model = replace(self.parts[name], encoder=self.encoder.within(name) or self.parts[name].encoder)
-        if not isinstance(model, ExplainedDensity):
+        if not isinstance(model, NomogramDensity):
             values = model.log_density(rows, theta)
             return Terms(np.zeros(values.shape[1]), (name,), values[:, :, None])
         found = model.density_terms(rows, theta)
-        return found if blocks.part(name).names is not None else found.called(blocks.keys_of(name))
+        return found if blocks.part(name).names is not None else replace(found, keys=blocks.keys_of(name))
 
     def nomogram_of(self, name: str, theta: Any) -> Nomogram:
         """A block as terms of the table's columns; NoNomogramError if it sees these in a way of its own."""
         blocks, within = cast(BlockFeatures, cast(Domain, self.domain).features), self.encoder.within(name)
         model = self.parts[name] if within is None else replace(self.parts[name], encoder=within)
-        if not isinstance(model, NomogramDensity if within is None else NomogramView):
+        if not isinstance(model, NomogramDensity) or not (within is None or model.of_table):
             raise NoNomogramError(
                 f"its part {name!r} looks at several columns at a time, so that no column has a term of its own"
             )
         found = model.density_nomogram(theta)
-        return found if blocks.part(name).names is not None else found.called(dict(enumerate(blocks.keys_of(name))))
+        return found if blocks.part(name).names is not None else found.rename(dict(enumerate(blocks.keys_of(name))))
 
     @property
     def prior_rows(self) -> float:
@@ -233,7 +233,7 @@ class NaturalFactors(Vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], NomogramDensity[Factors], Samplable[Factors]):
+class Product(Blocks, Density[Parts, Factors], NomogramDensity[Factors], Samplable[Factors]):
     """p(x, y) = p(y) prod_b p(x_b | y), where x_b are the columns of block b.
 
     A block has the abilities of its model; the product has those that all blocks have (`Product.of`).
@@ -262,7 +262,7 @@ class Product(Blocks, Density[Parts, Factors], ExplainedDensity[Factors], Nomogr
     def density_terms(self, X: Encoded, theta: Factors) -> Terms:
         """Those of all blocks, added up by column."""
         each = (self.terms_of(name, X, theta.parts[name]) for name, _ in self.present(theta.domain.features))
-        return reduce(add, each).gathered(self.columns())
+        return reduce(add, each).gather(self.columns())
 
     def density_nomogram(self, theta: Factors) -> Nomogram:
         """The terms of all blocks."""

@@ -16,13 +16,13 @@ from suffice.encoders.table import BlockFeatures, block
 from suffice.models.base import AnyStatistics, Weighable
 from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, part
 from suffice.models.statistics import Statistics
-from suffice.models.terms import Explained, HasNomogram, Nomogram, Terms
+from suffice.models.terms import HasNomogram, Nomogram, Terms
 
 CLASSES = "classes"  # what the weight of log p(y) is called
 
 
 @dataclass(frozen=True, eq=False)
-class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], HasNomogram[Factors]):
+class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
     """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
 
     This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
@@ -136,18 +136,31 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], HasNomogram
 
     def terms(self, X: Encoded, theta: Factors) -> Terms:
         """Those of all experts times their weights, added up by column."""
-        first, weights = self._weights()
-        found = Terms(self._of_classes(first, theta), (), np.zeros((len(X), len(theta.class_log_prob), 0)))
-        for (name, model), weight in zip(self._present(), weights, strict=True):
-            known = theta.parts[name]
+        first = self._of_classes(self._weights()[0], theta)
+        found = Terms(first, (), np.zeros((len(X), len(first), 0)))
+        for name, weight, known in self._counting(theta):
+            found = found + weight * self._bounded_terms(name, self.terms_of(name, X, known))
+        return found.gather(self.columns())
+
+    def nomogram(self, theta: Factors) -> Nomogram:
+        """The terms of all experts times their weights."""
+        found = Nomogram(self._of_classes(self._weights()[0], theta), ())
+        for name, weight, known in self._counting(theta):
+            found = found + weight * self.nomogram_of(name, known)
+        return found
+
+    def _counting(self, theta: Factors) -> Iterator[tuple[str, float, Any]]:
+        """The blocks that count: name, weight and parameters, in which the weights of single columns are."""
+        for (name, model), weight in zip(self._present(), self._weights()[1], strict=True):
             if name in self.by_column:
-                found = found + self.terms_of(name, X, cast(Any, model).tempered(known, weight))
+                yield name, 1.0, cast(Any, model).tempered(theta.parts[name], weight)
             elif weight[0] != 0.0:
-                found = found + weight[0] * self._bounded_terms(name, self.terms_of(name, X, known))
-        return found.gathered(self.columns())
+                yield name, weight[0], theta.parts[name]
 
     def _bounded_terms(self, name: str, found: Terms) -> Terms:
         """Terms whose sum is the clipped score: those of a row and class that is clipped shrink by one factor."""
+        if self.limits is None or name not in self.limits:
+            return found
         total = found.base + found.values.sum(axis=2)
         total = total - total.mean(axis=1, keepdims=True)
         clipped = self._bounded(name, total)
@@ -158,18 +171,6 @@ class Experts(Blocks, Weighable[Parts, Factors], Explained[Factors], HasNomogram
         base = np.broadcast_to(found.base, total.shape)
         base, values = (part - part.mean(axis=1, keepdims=True) for part in (base, found.values))
         return replace(found, base=factor * base, values=factor[:, :, None] * values)
-
-    def nomogram(self, theta: Factors) -> Nomogram:
-        """The terms of all experts times their weights."""
-        first, weights = self._weights()
-        found = Nomogram(self._of_classes(first, theta), ())
-        for (name, model), weight in zip(self._present(), weights, strict=True):
-            known = theta.parts[name]
-            if name in self.by_column:
-                found = found + self.nomogram_of(name, cast(Any, model).tempered(known, weight))
-            elif weight[0] != 0.0:
-                found = found + weight[0] * self.nomogram_of(name, known)
-        return found
 
     def log_joint_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The score of each row for every class (n, k), by the parameters of all other rows."""

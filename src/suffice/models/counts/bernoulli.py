@@ -8,6 +8,7 @@ from typing import Annotated, Self
 import numpy as np
 
 from suffice._core.features import Domain, Encoded
+from suffice._core.formula import Intervals
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.encoders import Binary, Encoder
@@ -16,17 +17,7 @@ from suffice.models.counts.totals import Totals, compact, known
 from suffice.models.natural import LogTables, project_log
 from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.terms import (
-    Cells,
-    ExplainedDensity,
-    Nomogram,
-    NomogramDensity,
-    Terms,
-    above,
-    by_column,
-    keys_of,
-    whole,
-)
+from suffice.models.terms import Cells, Nomogram, NomogramDensity, Terms, keys_of, read_dense
 from suffice.priors import Dirichlet
 
 
@@ -76,7 +67,6 @@ class Bernoulli(
     Density[Presences, Chances],
     Joint[Presences, Chances],
     Natural[Presences, Chances, LogTables],
-    ExplainedDensity[Chances],
     NomogramDensity[Chances],
     Samplable[Chances],
     Tabular,
@@ -170,20 +160,19 @@ class Bernoulli(
             out = out + LOG_ZERO * (theta.always - met @ always.T.astype(float))
         return np.asarray(out)
 
+    def density_nomogram(self, theta: Chances) -> Nomogram:
+        """A table of two cells for each feature: absent, present."""
+        threshold = getattr(self.encoder, "threshold", None) or 0.0
+        cells = Intervals(np.array([-np.inf, np.nextafter(threshold, np.inf)]))
+        pairs = np.stack([theta.absent, theta.present])  # (2, k, d)
+        each = (Cells((key,), cells, pairs[:, :, j]) for j, key in enumerate(keys_of(self)))
+        return Nomogram(np.zeros(len(theta.present)), tuple(each))
+
     def density_terms(self, X: Encoded, theta: Chances) -> Terms:
-        """log p_yj where a feature is there, log(1 - p_yj) where it is not."""
-        values = whole(theta.domain.features.read(X))[:, None, :]
+        # Encoded rows are 0 or 1 already, whatever threshold the terms of entries have.
+        values = read_dense(self, X)[:, None, :]
         terms = np.where(values == 1, theta.present, theta.absent)
         return Terms(np.zeros(len(theta.present)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
-
-    def density_nomogram(self, theta: Chances) -> Nomogram:
-        """A table of two cells for each feature: not there, there."""
-        keys, cells = keys_of(self), above(getattr(self.encoder, "threshold", None) or 0.0)
-
-        def pair(j: int) -> Cells:
-            return Cells((keys[j],), cells, np.stack([theta.absent[:, j], theta.present[:, j]]))
-
-        return by_column(keys, pair, len(theta.present))
 
     def sample(self, codes: Array, theta: Chances, rng: np.random.Generator) -> Encoded:
         there = rng.random((len(codes), theta.present.shape[1])) < np.exp(theta.present)[codes]

@@ -19,7 +19,7 @@ from suffice.models.natural import LogTables, project_log
 from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.terms import ExplainedDensity, Needed, Nomogram, NomogramDensity, Terms, by_column, keys_of, whole
+from suffice.models.terms import Needed, Nomogram, NomogramDensity, keys_of
 from suffice.priors import Dirichlet
 
 
@@ -57,7 +57,6 @@ class Multinomial(
     Density[Words, WordProbabilities],
     Joint[Words, WordProbabilities],
     Natural[Words, WordProbabilities, LogTables],
-    ExplainedDensity[WordProbabilities],
     NomogramDensity[WordProbabilities],
     Samplable[WordProbabilities],
     SqlSummable[Words],
@@ -151,15 +150,10 @@ class Multinomial(
         orders: Array = gammaln(length + 1.0) - log_factorials(values)
         return self._words(X, theta) + orders[:, None]
 
-    def density_terms(self, X: Encoded, theta: WordProbabilities) -> Terms:
-        """x_j log p_yj for each word; the factorials are the same for all classes."""
-        values = whole(theta.domain.features.read(X))[:, None, :]
-        return Terms(np.zeros(len(theta.log_probability)), keys_of(self), values * theta.log_probability)
-
     def density_nomogram(self, theta: WordProbabilities) -> Nomogram:
         """x_j log p_yj, a slope for each word."""
-        keys, k = keys_of(self), len(theta.log_probability)
-        return by_column(keys, lambda j: Needed((keys[j],), 0.0, theta.log_probability[:, j], np.zeros(k)), k)
+        slopes = theta.log_probability
+        return Nomogram(np.zeros(len(slopes)), (Needed(keys_of(self), np.zeros(len(slopes.T)), slopes, 0.0 * slopes),))
 
     def sample(self, codes: Array, theta: WordProbabilities, rng: np.random.Generator) -> Encoded:
         """Words of texts whose lengths, which the model does not tell, are Poisson numbers of the mean learned."""

@@ -19,7 +19,7 @@ from suffice.models.natural import project_log
 from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import LOG_ZERO
-from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, Slope, Terms, by_column, keys_of, whole
+from suffice.models.terms import Nomogram, NomogramDensity, Slope, keys_of
 from suffice.priors import GammaPrior
 
 LOG_MOST = 700.0  # of a rate in gradient descent, so that it stays a number
@@ -49,7 +49,6 @@ class Poisson(
     Density[Totals, Rates],
     Joint[Totals, Rates],
     Natural[Totals, Rates, LogRates],
-    ExplainedDensity[Rates],
     NomogramDensity[Rates],
     Samplable[Rates],
     SqlSummable[Totals],
@@ -158,18 +157,10 @@ class Poisson(
     def log_density(self, X: Encoded, theta: Rates) -> Array:
         return self._counts(X, theta) - log_factorials(known(theta.domain.features.read(X))[0])[:, None]
 
-    def density_terms(self, X: Encoded, theta: Rates) -> Terms:
-        """x_j log rate_yj - rate_yj for each feature that is there."""
-        values = whole(theta.domain.features.read(X))[:, None, :]
-        terms = values * theta.log_rate - theta.rate
-        return Terms(np.zeros(len(theta.rate)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
-
     def density_nomogram(self, theta: Rates) -> Nomogram:
         """x_j log rate_yj - rate_yj, a slope for each feature."""
-        keys = keys_of(self)
-        return by_column(
-            keys, lambda j: Slope((keys[j],), 0.0, theta.log_rate[:, j], -theta.rate[:, j]), len(theta.rate)
-        )
+        slopes = Slope(keys_of(self), np.zeros(len(theta.rate.T)), theta.log_rate, -theta.rate)
+        return Nomogram(np.zeros(len(theta.rate)), (slopes,))
 
     def sample(self, codes: Array, theta: Rates, rng: np.random.Generator) -> Encoded:
         return Encoded(theta.domain.features, rng.poisson(theta.rate[codes]).astype(float))

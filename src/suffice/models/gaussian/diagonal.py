@@ -19,7 +19,7 @@ from suffice.models.gaussian.moments import Moments, ratio, sparse_log_density
 from suffice.models.leave_one_out import diagonal_without
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
-from suffice.models.terms import ExplainedDensity, Nomogram, NomogramDensity, Square, Terms, by_column, keys_of, whole
+from suffice.models.terms import Nomogram, NomogramDensity, Square, keys_of
 
 ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
 
@@ -54,7 +54,6 @@ class Diagonal:
 class _DiagonalGaussian(
     Gaussian[Diagonal],
     Removable[Moments, Diagonal],
-    ExplainedDensity[Diagonal],
     NomogramDensity[Diagonal],
     Samplable[Diagonal],
 ):
@@ -110,23 +109,10 @@ class _DiagonalGaussian(
         precision = np.ascontiguousarray(np.broadcast_to(ratio(1.0, theta.variance), theta.mean.shape))
         return precision, 0.5 * np.log(precision / (2 * np.pi), out=np.zeros(precision.shape), where=precision > 0)
 
-    def density_terms(self, X: Encoded, theta: Diagonal) -> Terms:
-        """log N(x_j; mean_yj, var_yj), a term for each column."""
-        precision, constant = self._scales(theta)
-        values = whole(theta.domain.features.read(X))[:, None, :]
-        terms = constant - 0.5 * precision * (values - theta.origin - theta.mean) ** 2
-        return Terms(np.zeros(len(theta.mean)), keys_of(self), np.where(np.isnan(values), 0.0, terms))
-
     def density_nomogram(self, theta: Diagonal) -> Nomogram:
         """log N(x_j; mean_yj, var_yj), a square for each column."""
-        precision, constant = self._scales(theta)
-        keys = keys_of(self)
-
-        def square(j: int) -> Square | None:
-            arrays = (part[:, j] for part in (theta.origin, theta.mean, precision, constant))
-            return Square((keys[j],), *arrays) if precision[:, j].any() else None
-
-        return by_column(keys, square, len(theta.mean))
+        squares = Square(keys_of(self), theta.origin, theta.mean, *self._scales(theta))
+        return Nomogram(np.zeros(len(theta.mean)), (squares,))
 
     def sample(self, codes: Array, theta: Diagonal, rng: np.random.Generator) -> Encoded:
         """Normal numbers; a feature left out stays at its mean."""

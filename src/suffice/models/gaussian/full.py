@@ -19,12 +19,12 @@ from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
 from suffice.models.gaussian.em import Completed, settle
 from suffice.models.gaussian.likely import likely_scores
 from suffice.models.gaussian.moments import VAGUE, Moments, ratio, squared_lengths
-from suffice.models.gaussian.patterns import by_pattern, complete, groups, guessed
+from suffice.models.gaussian.patterns import by_pattern, complete, groups, guessed, terms_by_pattern
 from suffice.models.leave_one_out import ENTRIES, Held, Spanned, full_without, shared_without, taken
 from suffice.models.linear.base import Linear
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
-from suffice.models.terms import ExplainedDensity, Form, Nomogram, NomogramDensity, Terms, keys_of
+from suffice.models.terms import Form, Nomogram, NomogramDensity, Terms, keys_of
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
@@ -122,7 +122,7 @@ def factor(covariance: Array, used: Array, nothing: Array, noise: Array) -> Fact
 
 
 @dataclass(frozen=True, eq=False)
-class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], NomogramDensity[Full], Samplable[Full]):
+class _FullGaussian(Gaussian[Full], NomogramDensity[Full], Samplable[Full]):
     """p(x, y) = p(y) N(x; mean_y, cov_y)."""
 
     full: ClassVar[bool] = True
@@ -236,24 +236,26 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], NomogramDensity[Full
             if len(which := has[used[has]]):
                 yield rows, which
 
-    def density_terms(self, X: Encoded, theta: Full) -> Terms:
-        """-1/2 (x - mean)_j [cov^-1 (x - mean)]_j for each column that a row has, with the determinant in the base."""
-        values = theta.domain.features.read(X)
-        base, terms = np.zeros((len(values), len(theta.mean))), np.zeros((len(values), *theta.mean.shape))
-        if complete(values):
-            base[:], terms[:] = self._terms(values, theta)
-        else:
-            for rows, which in self._known(values, theta):
-                some = np.ix_(rows, np.arange(len(theta.mean)), which)
-                base[rows], terms[some] = self._terms(values[rows][:, which], theta.marginal(which))
-        return Terms(base, keys_of(self), terms)
-
     def density_nomogram(self, theta: Full) -> Nomogram:
+        return self._nomogram(theta, keys_of(self))
+
+    def _nomogram(self, theta: Full, keys: tuple[Any, ...]) -> Nomogram:
         """One form of all columns, with the determinants in the base."""
-        precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
-        k = len(theta.mean)
-        form = Form(keys_of(self), theta.origin, theta.mean, np.broadcast_to(precision, (k, *precision.shape[1:])))
+        precision, k = theta.whiten @ theta.whiten.swapaxes(1, 2), len(theta.mean)
+        form = Form(keys, theta.origin, theta.mean, np.broadcast_to(precision, (k, *precision.shape[1:])))
         return Nomogram(np.broadcast_to(-0.5 * theta.log_det, (k,)), (form,))
+
+    def density_terms(self, X: Encoded, theta: Full) -> Terms:
+        """Of the entries that are there: the others are integrated out."""
+        keys, used = keys_of(self), theta.whiten[0].any(axis=1)
+
+        def marginal(has: Array) -> Nomogram:
+            which = has[used[has]]
+            if not len(which):
+                return Nomogram(np.zeros(len(theta.mean)), ())
+            return self._nomogram(theta.marginal(which), tuple(keys[j] for j in which))
+
+        return terms_by_pattern(theta.domain.features.read(X), keys, self.density_nomogram(theta), marginal)
 
     def sample(self, codes: Array, theta: Full, rng: np.random.Generator) -> Encoded:
         """Normal numbers; a feature left out stays at its mean."""
@@ -263,13 +265,6 @@ class _FullGaussian(Gaussian[Full], ExplainedDensity[Full], NomogramDensity[Full
             rows = codes == c
             values[rows] += noise[rows] @ roots[0 if self.tied else c].T
         return Encoded(theta.domain.features, values)
-
-    def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
-        """The base (k or 1,) and the terms (n, k, d) of complete rows."""
-        gap = values[:, None, :] - theta.origin - theta.mean
-        precision = theta.whiten @ theta.whiten.swapaxes(1, 2)
-        pull = (gap.swapaxes(0, 1) @ precision).swapaxes(0, 1)
-        return -0.5 * theta.log_det, -0.5 * gap * pull
 
     def _log_density(self, values: Array, theta: Full) -> Array:
         peaks = np.broadcast_to(theta.peaks(), len(theta.mean))
@@ -342,20 +337,11 @@ class _TiedFullGaussian(_FullGaussian):
             scores[rows] = super().log_joint(X[rows], theta)
         return scores
 
-    def nomogram(self, theta: Full) -> Nomogram:
-        """The linear scores, about the mean of all classes."""
-        return Linear.of(theta).nomogram(keys_of(self), _centre(theta))
-
-    def _terms(self, values: Array, theta: Full) -> tuple[Array, Array]:
-        """coef_yj (x_j - mean_j), about the mean of all classes: what is quadratic in x is the same for all of them."""
-        density, centre = Linear.of(replace(theta, class_log_prob=np.zeros(len(theta.mean)))), _centre(theta)
-        return density.scores(centre[None])[0], density.coef * (values - centre)[:, None, :]
-
-
-def _centre(theta: Full) -> Array:
-    """The mean of all classes (d,), each with its probability."""
-    p = np.exp(theta.class_log_prob)
-    return np.asarray((p / p.sum()) @ (theta.origin + theta.mean))
+    def _nomogram(self, theta: Full, keys: tuple[Any, ...]) -> Nomogram:
+        """The linear scores about the mean of all classes: what is quadratic in x is the same for all of them."""
+        p = np.exp(theta.class_log_prob)
+        centre = (p / p.sum()) @ (theta.origin + theta.mean)
+        return Linear.of(replace(theta, class_log_prob=np.zeros(len(p)))).nomogram(keys, centre)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -13,6 +13,7 @@ from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.models.gaussian.moments import Moments, diagonal, moments, ratio
 from suffice.models.statistics import Sums
+from suffice.models.terms import Nomogram, Terms
 
 LIMIT = 256  # patterns that are kept apart
 TOO_MANY = (
@@ -203,6 +204,20 @@ def groups(holes: Array) -> Iterator[tuple[Array, Array]]:
     order = np.argsort(inverse, kind="stable")
     for at, rows in zip(first, np.split(order, np.cumsum(np.bincount(inverse))[:-1]), strict=True):
         yield rows, np.flatnonzero(~holes[at])
+
+
+def terms_by_pattern(values: Array, keys: Sequence[Any], whole: Nomogram, some: Callable[[Array], Nomogram]) -> Terms:
+    """Return the terms of rows (n, d): `whole` for complete ones, else `some` of the columns (m,) that a row has."""
+    if complete(values):
+        found = whole.evaluate(values, keys)
+        return replace(found, base=np.tile(found.base, (len(values), 1)))
+    (n, d), k = values.shape, len(whole.base)
+    base, terms = np.zeros((n, k)), np.zeros((n, k, d))
+    for rows, has in groups(np.isnan(values)):
+        nomogram = whole if len(has) == d else some(has)
+        found = nomogram.evaluate(values[rows][:, has], [keys[j] for j in has])
+        base[rows], terms[np.ix_(rows, np.arange(k), has)] = found.base, found.values
+    return Terms(base, tuple(keys), terms)
 
 
 def by_pattern(X: Array, W: OneHot | Array, origin: Array | None = None) -> Any:

@@ -48,11 +48,8 @@ class Linear:
         return self.coef - self.coef.mean(axis=0), at_zero - at_zero[np.isfinite(at_zero)].mean()
 
     def nomogram(self, keys: Sequence[Any], centre: Array) -> Nomogram:
-        """The same as slopes of columns about a centre (d,); those that are 0 for all classes are left out."""
-        slopes = zip(keys, centre.tolist(), self.coef.T, strict=True)
-        nothing = np.zeros(len(self.coef))
-        terms = (Needed((key,), at, coef, nothing) for key, at, coef in slopes if coef.any())
-        return Nomogram(self.scores(centre[None])[0], tuple(terms))
+        """Return the scores as slopes of columns about a centre (d,)."""
+        return Nomogram(self.scores(centre[None])[0], (Needed(tuple(keys), centre, self.coef, 0.0 * self.coef),))
 
     def scores(self, X: Array) -> Array:
         """Scores (n, k) of rows (n, d)."""

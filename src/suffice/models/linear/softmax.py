@@ -21,7 +21,7 @@ from suffice.models.linear.design import Design
 from suffice.models.natural import Slopes
 from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics
-from suffice.models.terms import Explained, HasNomogram, Nomogram, Terms, keys_of
+from suffice.models.terms import HasNomogram, Nomogram, keys_of
 
 LARGE = 30.0  # by how much a class without probability is below all others, so that slopes can still begin
 
@@ -31,7 +31,6 @@ class Softmax(
     Model[Moments, Linear],
     Joint[Moments, Linear],
     Curved[Moments, Linear, Slopes],
-    Explained[Linear],
     HasNomogram[Linear],
     SqlSummable[Moments],
 ):
@@ -82,12 +81,6 @@ class Softmax(
 
     def log_joint(self, X: Encoded, theta: Linear) -> Array:
         return theta.scores(theta.domain.features.read(X))
-
-    def terms(self, X: Encoded, theta: Linear) -> Terms:
-        """coef_yj (x_j - mean_j), about the mean of all rows, whose scores are the base."""
-        centre, _ = self.gaussian.standard()
-        values = theta.domain.features.read(X)
-        return Terms(theta.scores(centre[None])[0], keys_of(self), theta.coef * (values - centre)[:, None, :])
 
     def nomogram(self, theta: Linear) -> Nomogram:
         """coef_yj (x_j - mean_j), about the mean of all rows, whose scores are the base."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
 from scipy.linalg import lapack
@@ -18,19 +18,27 @@ from suffice.models.base import Attempt, DegenerateError, Model, Read
 from suffice.models.gaussian.base import check_range, left_out, spread_of
 from suffice.models.gaussian.full import FullGaussian
 from suffice.models.gaussian.moments import Moments, ratio
-from suffice.models.gaussian.patterns import by_pattern, columns_of, complete, groups, guessed, some_of
+from suffice.models.gaussian.patterns import (
+    by_pattern,
+    columns_of,
+    complete,
+    groups,
+    guessed,
+    some_of,
+    terms_by_pattern,
+)
 from suffice.models.planes.pencil import AlikeError, Pencil, Plane, Source, constant
 from suffice.models.planes.rules import Designed, Rule, fisher
 from suffice.models.queries import SqlSummable, patterns_asked
 from suffice.models.statistics import Statistics
-from suffice.models.terms import HALVES, Explained, HasNomogram, Needed, Nomogram, Terms, by_column, keys_of
+from suffice.models.terms import HALVES, HasNomogram, Needed, Nomogram, Terms, keys_of
 from suffice.priors import GaussianPrior
 
 ROWS = 10.0  # that the prior of covariances counts where entries are missing: a ridge would be too little for EM
 
 
 @dataclass(frozen=True, eq=False)
-class TangentPlane(Model[Moments, Plane], Explained[Plane], HasNomogram[Plane], SqlSummable[Moments]):
+class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moments]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
     rule: Rule | Designed = fisher
@@ -128,33 +136,19 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], HasNomogram[Plane], 
                     odds[rows] = self._without(s, has).log_odds(values[rows][:, has])
         return np.column_stack([np.zeros(len(odds)), odds])
 
-    def terms(self, X: Encoded, theta: Plane) -> Terms:
-        """coef_j (x_j - mean_j) in the log-odds of the second class, about the mean of all rows, half for each class.
-
-        Where entries are missing, those of the plane of the other columns.
-        """
-        values = np.asarray(theta.domain.features.read(X), dtype=float)
-        at = self._centre(theta)
-        base, terms = np.zeros(len(values)), np.zeros(values.shape)
-        if complete(values):
-            base[:], terms[:] = theta.log_odds(at[None])[0], theta.coef * (values - at)
-        else:
-            s = self._behind(theta)
-            for rows, has in groups(np.isnan(values)):
-                plane = self._without(s, has) if len(has) < values.shape[1] else theta
-                base[rows] = plane.log_odds(at[None, has])[0]
-                terms[np.ix_(rows, has)] = plane.coef * (values[rows][:, has] - at[has])
-        return Terms(base[:, None] * HALVES, keys_of(self), terms[:, None, :] * HALVES[:, None])
-
     def nomogram(self, theta: Plane) -> Nomogram:
-        """coef_j (x_j - mean_j) in the log-odds of the second class, half for each class."""
-        at, keys = self._centre(theta), keys_of(self)
+        return _slopes(theta, self._centre(theta), keys_of(self))
 
-        def slope(j: int) -> Needed:
-            return Needed((keys[j],), float(at[j]), theta.coef[j] * HALVES, np.zeros(2))
+    def terms(self, X: Encoded, theta: Plane) -> Terms:
+        """Where entries are missing, those of the plane of the other columns."""
+        values = np.asarray(theta.domain.features.read(X), dtype=float)
+        centre, keys = self._centre(theta), keys_of(self)
+        s = None if complete(values) else self._behind(theta)
 
-        found = by_column(keys, slope, 2)
-        return replace(found, base=theta.log_odds(at[None])[0] * HALVES)
+        def without(has: Array) -> Nomogram:
+            return _slopes(self._without(cast(Any, s), has), centre[has], tuple(keys[j] for j in has))
+
+        return terms_by_pattern(values, keys, self.nomogram(theta), without)
 
     def _centre(self, theta: Plane) -> Array:
         """The mean of all rows (d,), if the moments are known."""
@@ -175,6 +169,12 @@ class TangentPlane(Model[Moments, Plane], Explained[Plane], HasNomogram[Plane], 
             return self.rule(model.pencil(some))
         except AlikeError:
             return constant(some)
+
+
+def _slopes(plane: Plane, centre: Array, keys: tuple[Any, ...]) -> Nomogram:
+    """coef_j (x_j - centre_j) in the log-odds of the second class, half for each class."""
+    coef = HALVES[:, None] * plane.coef
+    return Nomogram(plane.log_odds(centre[None])[0] * HALVES, (Needed(keys, centre, coef, 0.0 * coef),))
 
 
 def _mean_of_all(s: Statistics[Moments]) -> Array:

@@ -35,17 +35,7 @@ from suffice.models.leave_one_out import Own, columns_without, table_terms_witho
 from suffice.models.natural import LogTables, project_log
 from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums, grouped
-from suffice.models.terms import (
-    Additive,
-    Cells,
-    Gap,
-    Nomogram,
-    NomogramDensity,
-    NoNomogramError,
-    Terms,
-    keys_of,
-    tables,
-)
+from suffice.models.terms import Additive, Cells, Gap, Nomogram, NoNomogramError, Terms, keys_of, tables
 from suffice.priors import Dirichlet, table_evidence
 
 
@@ -193,7 +183,6 @@ class Categorical(
     Natural[Counts, Tables, LogTables],
     Removable[Counts, Tables],
     Additive[Counts, Tables],
-    NomogramDensity[Tables],
     Samplable[Tables],
     SqlSummable[Counts],
     Tabular,
@@ -572,7 +561,7 @@ class Informative(Pooled):
     def density_nomogram(self, theta: Tables) -> Nomogram:
         """Of each column, what it adds that an entry is there, or missing."""
         found = super().density_nomogram(theta)
-        return replace(found, terms=tuple(_gap(cast(Cells, term)) for term in found.terms))
+        return replace(found, groups=tuple(_gap(cast(Cells, term)) for term in found.groups))
 
 
 def _gap(term: Cells) -> Gap:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from suffice.models.leave_one_out import Own, columns_without
 from suffice.models.statistics import Statistics, rest
 from suffice.models.tables.categorical import Counts, Tables, by_feature, counted, moved, scored
 from suffice.models.tables.nested import LEAST, UNSEEN
-from suffice.models.terms import Additive, Map, Nomogram, NomogramView, NoNomogramError
+from suffice.models.terms import Additive, Map, Nomogram, NoNomogramError
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
 
@@ -59,7 +59,7 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables], NomogramView[Tables]):
+class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables]):
     """What a pair of columns says of the class beyond its two columns, in coarse cells.
 
         term_ij(x, c) = log p(x_i, x_j | c) - log p(x_i | c) - log p(x_j | c)
@@ -69,6 +69,8 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
     independent, and the term is 0. It is no density but a ratio of densities, meant as an expert beside the columns'
     own tables; an entry without a code says nothing.
     """
+
+    of_table: ClassVar[bool] = True
 
     margins: Margins | None = None  # once resolved
 
