@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.models.overview import overview
 from suffice.report.nomogram import controls
 
 
@@ -16,7 +15,7 @@ def control(values, model=None):
     X = pd.DataFrame({"x": values})
     y = (np.argsort(np.argsort(values)) + np.arange(len(values)) % 7 * len(values) // 7 > len(values)).astype(int)
     fitted = (model or NaiveBayes(columns={"x": "bins"})).fit(X, y)
-    (found,) = controls(fitted.nomogram(), overview(fitted.statistics_), {})
+    (found,) = controls(fitted.nomogram(), fitted.statistics_.overview(), {})
     return found
 
 

@@ -14,12 +14,11 @@ from suffice import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.models.overview import overview
 from suffice.report.model_page import importances
 
 
 def without_rows(model):
-    return importances(model.nomogram(), overview(model.statistics_), model.class_count_.sum())
+    return importances(model.nomogram(), model.statistics_.overview(), model.class_count_.sum())
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])

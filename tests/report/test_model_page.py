@@ -29,7 +29,6 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice.models.overview import overview
 from suffice.report import explain, subject
 from suffice.report.model_page import importances
 from tests.report import model_samples as samples
@@ -262,7 +261,7 @@ def test_the_importances_of_many_normal_classes_take_little_memory():
     X = np.random.default_rng(0).normal(size=(len(y), d)) + y[:, None] * (np.arange(d) > 20) / 10
     model = QuadraticDiscriminantAnalysis().fit(X, y)
     tracemalloc.start()
-    sizes = importances(model.nomogram(), overview(model.statistics_), len(y))
+    sizes = importances(model.nomogram(), model.statistics_.overview(), len(y))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert set(list(sizes)[:9]) == set(range(21, 30))

@@ -13,6 +13,7 @@ from suffice._core.features import Domain, Features
 from suffice._core.labels import positions, show, show_all, unite
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice
+from suffice.models.overview import Overview
 
 B = TypeVar("B", bound="Sums")
 ROUNDING = 1e-9  # share of a weight that sums of weights may be off by
@@ -85,8 +86,12 @@ class Sums(Vector, ABC):
         return [], True
 
     def notices(self) -> tuple[Notice, ...]:
-        """What there is to say of these sums."""
+        """Return what people should know of these sums."""
         return ()
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - unless they tell of columns
+        """Return what these sums tell of single columns, for people to look at; by default nothing."""
+        return Overview()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,6 +206,10 @@ class Statistics(Vector, Generic[B]):
     def recentred(self, from_sums: bool = False) -> Self:
         """The sums about a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows."""
         return replace(self, sums=self.sums.recentred(from_sums))
+
+    def overview(self) -> Overview:
+        """Return what the sums tell of single columns, for people to look at."""
+        return self.sums.overview(self.domain, self.mass)
 
     def label(self, c: int) -> str:
         """How messages call a class."""

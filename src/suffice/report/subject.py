@@ -17,7 +17,7 @@ from suffice.data.files.sheet import counted
 from suffice.encoders.base import frame_of
 from suffice.encoders.table import Column, columns_of
 from suffice.models import Nomogram, NoNomogramError
-from suffice.models.overview import Overview, overview
+from suffice.models.overview import Overview
 
 NUMBERS = 400_000  # that a page holds at most: some megabytes
 FORM = 30  # columns of a form that a page evaluates
@@ -98,7 +98,7 @@ def subject(given: Any, X: Any) -> Subject:
     return Subject(
         model,
         names,
-        overview(model.statistics_).without(silent).called(names),
+        model.statistics_.overview().without(silent).rename(names),
         None if nomogram is None else nomogram.rename(names),
         why,
         rows,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 
 from suffice._core.features import Domain, Encoded, Features
+from suffice._core.kinds import Block
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice
@@ -29,6 +30,7 @@ from suffice.models.base import (
     Tabular,
 )
 from suffice.models.natural import project_log
+from suffice.models.overview import Overview, Summary
 from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.terms import Nomogram, NomogramDensity, NoNomogramError, Terms
@@ -76,6 +78,18 @@ class Parts(Sums):
     def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
         whys = (part.why_not_contained(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())
         return next(filter(None, whys), None)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:
+        """In the order of the table's columns; without the blocks that are made of other columns."""
+        blocks = cast(BlockFeatures, domain.features)
+        made = {Block.MISSING, *getattr(blocks, "made", ())}
+        found: dict[Any, Callable[[], Summary]] = {}
+        for name, part in self.parts.items():
+            if name not in made:
+                keys = dict(zip(blocks.part(name).keys, blocks.keys_of(name), strict=True))
+                found |= part.overview(domain_of(domain, name), mass).rename(keys).columns
+        order = {key: at for at, key in enumerate(range(blocks.width) if blocks.names is None else blocks.names)}
+        return Overview(dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order)))))
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         blocks = cast(BlockFeatures, features)

@@ -15,6 +15,7 @@ from suffice.encoders import Binary, Encoder
 from suffice.models.base import Attempt, Density, Joint, Natural, Samplable, Tabular
 from suffice.models.counts.totals import Totals, compact, known
 from suffice.models.natural import LogTables, project_log
+from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Statistics
 from suffice.models.tables.categorical import LOG_ZERO
 from suffice.models.terms import Cells, Nomogram, NomogramDensity, Terms, keys_of, read_dense
@@ -38,6 +39,10 @@ class Presences(Totals):
             who = f"{domain.label(c)} would keep more rows with {domain.name(j)} than rows"
             return f"{who}: these rows were not all learned"
         return super().impossible(before, domain, mass)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - features have counts of their own
+        tables = np.stack([self.count - self.total, self.total])
+        return Overview.each(domain.features, lambda j: Summary.of_values(np.array([0.0, 1.0]), tables[:, :, j].T))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from suffice.encoders import Encoder, NonNegative
 from suffice.models.base import Attempt, Density, Joint, Natural, Samplable, Tabular
 from suffice.models.counts.totals import by_class, compact, log_factorials, negative
 from suffice.models.natural import LogTables, project_log
+from suffice.models.overview import Overview, Summary
 from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.categorical import LOG_ZERO
@@ -41,6 +42,9 @@ class Words(Sums):
 
     def impossible(self, before: Words, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - sums are exact
         return negative(self.table, domain)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:
+        return Overview.each(domain.features, lambda j: Summary.of_totals(mass, self.table[:, j]))
 
 
 @dataclass(frozen=True, eq=False)

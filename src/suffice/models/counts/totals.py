@@ -13,6 +13,7 @@ from suffice._core.features import Domain, Features, Rows
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.models.compiled import linear as _kernels
+from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Sums
 
 FEW = 4  # so many times fewer entries than columns, and it pays to look at the columns of these entries alone
@@ -117,6 +118,10 @@ class Totals(Sums):
             where = f"{domain.label(c)}, {domain.name(j)},"
             return f"{where} would keep more or fewer values than rows: these rows were not all learned"
         return negative(self.total, domain)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - columns have counts of their own
+        count = np.broadcast_to(self.count, self.total.shape)
+        return Overview.each(domain.features, lambda j: Summary.of_totals(count[:, j], self.total[:, j]))
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         """With one count for each class again, where no missing entry is left."""

@@ -14,6 +14,7 @@ from suffice._core.labels import OneHot, some_of_each
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
 from suffice.models.compiled import gaussian as kernels
+from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Sums, grouped
 
 NEGLIGIBLE = 2.0**-70  # of the greatest weight: what weighs less is far below the rounding of the sum
@@ -389,6 +390,11 @@ class Moments(Sums):
             return moved
         some = none[:, :, None] | none[:, None, :] if self.full else none
         return replace(moved, second=np.where(some, moved.square(moved.first, moved.mean()), moved.second))
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - columns have counts of their own
+        mean, variance = self.mean() + self.origin, ratio(diagonal(self.scatter()), self.count)
+        count, spread = np.broadcast_to(self.count, mean.shape), np.sqrt(np.maximum(variance, 0.0))
+        return Overview.each(domain.features, lambda j: Summary.of_moments(count[:, j], mean[:, j], spread[:, j]))
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         """Sums of nothing are exactly zero."""

@@ -12,6 +12,7 @@ from suffice._core.features import Domain, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.models.gaussian.moments import Moments, diagonal, moments, ratio
+from suffice.models.overview import Overview
 from suffice.models.statistics import Sums
 from suffice.models.terms import Nomogram, Terms
 
@@ -92,6 +93,9 @@ class Patterns(Sums):
                 return why
         return self.entries().why_not_contained(before.entries(), domain, mass)
 
+    def overview(self, domain: Domain, mass: Array) -> Overview:
+        return self.entries().overview(domain, mass)
+
     def why_not_movable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.entries(), domain, mass)
 
@@ -133,6 +137,9 @@ class Entries(Sums):
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - as above
         return TOO_MANY.format(limit=LIMIT)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:
+        return self.entries().overview(domain, mass)
 
     def why_not_movable(self, domain: Domain, mass: Array) -> str | None:
         return _holes(self.columns, domain, mass)

@@ -33,6 +33,7 @@ from suffice.models.base import (
 from suffice.models.compiled import tables as _kernels
 from suffice.models.leave_one_out import Own, columns_without, table_terms_without, table_without
 from suffice.models.natural import LogTables, project_log
+from suffice.models.overview import Overview, Summary
 from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums, grouped
 from suffice.models.terms import Additive, Cells, Gap, Nomogram, NoNomogramError, Terms, keys_of, tables
@@ -146,6 +147,15 @@ class Counts(Sums):
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - counts are exact
         features = _of(domain)
         return impossible(self.table, features.starts, lambda j, v: show(features.categories[j][v]), domain, mass)
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - columns have counts of their own
+        features = _of(domain)
+        tables = np.split(self.table, features.starts[1:-1], axis=1)
+
+        def column(j: int) -> Summary:
+            return Summary(tables[j].sum(axis=1), None, None, features.categories[j], tables[j], True)
+
+        return Overview.each(features, column)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
         """Without the categories that no row has any more, unless they were declared."""

@@ -15,6 +15,7 @@ from suffice._runtime.lazy import cached_property
 from suffice._runtime.threads import spread
 from suffice.models.compiled import tables as _kernels
 from suffice.models.counts.totals import weighing
+from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Sums
 from suffice.models.tables.categorical import impossible, moved, sums_by_code
 
@@ -178,6 +179,9 @@ class Histogram(Sums):
         """The histograms of all columns."""
         tables = np.split(self.table, self.starts[1:-1], axis=1)
         return [ColumnHistogram(*one) for one in zip(self.keys, self.shift, tables, strict=True)]
+
+    def overview(self, domain: Domain, mass: Array) -> Overview:  # noqa: ARG002 - columns have counts of their own
+        return Overview.each(domain.features, lambda j: Summary.of_values(self.column(j).value, self.column(j).table))
 
     @property
     def shared(self) -> bool:
