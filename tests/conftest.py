@@ -75,7 +75,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def load():
-    """A function from a data set's name to its complete rows: features (data frame) and labels."""
+    """Return a function from the name of a data set to its complete rows: features (data frame) and labels."""
     import pandas as pd
 
     def read(name):

@@ -1,4 +1,4 @@
-"""The laws that make statistics worth having, over every classifier of the zoo."""
+"""The laws of sums (adding, forgetting, weights, units, missing values), for every classifier of the zoo."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ classes = st.integers(2, 5)
 
 
 def arrays(s):
-    """The numbers of a vector, on its domain."""
+    """Return all numbers of a vector as one array."""
     return np.concatenate([np.ravel(leaf) for leaf in s.leaves()])
 
 
@@ -91,7 +91,7 @@ def test_fitting_in_pieces_and_merging_equal_fitting_at_once(entry, seed, pieces
 @given(seeds, st.integers(1, 30))
 def test_forgetting_equals_never_having_learned(entry, seed, gone):
     X, y = entry.draw(seed)
-    X, y = np.concatenate([X, X[:gone]]), np.concatenate([y, y[:gone] + 1])  # possibly a whole class
+    X, y = np.concatenate([X, X[:gone]]), np.concatenate([y, y[:gone] + 1])  # may be all rows of a class
     model = entry.estimator().partial_fit(X, y).forget(X[60:], y[60:])
     same(model, entry.estimator().fit(X[:60], y[:60]), X, entry.tolerance)
 
@@ -141,11 +141,11 @@ def test_a_missing_value_leaves_its_column_out(entry, seed, column):
     holes = X.astype(object if entry.categories or entry.mixed else float)
     holes[:, column] = np.nan
     without = np.delete(X, column, axis=1)
-    tolerance = 1e-12 if entry.tolerance <= 1e-10 else entry.tolerance  # of what is searched for
+    tolerance = 1e-12 if entry.tolerance <= 1e-10 else entry.tolerance  # parameters found by a search are less exact
     assert_allclose(
         fit.predict_proba(holes), entry.estimator().fit(without, y).predict_proba(without), rtol=0, atol=tolerance
     )
-    rows = np.random.default_rng(seed).random(len(y)) < 0.5  # learning as well
+    rows = np.random.default_rng(seed).random(len(y)) < 0.5  # the same holds in learning
     holes = np.where(rows[:, None] & (np.arange(3) == column), np.nan, X.astype(holes.dtype))
     learned = entry.estimator().fit(holes, y).statistics_
     complete = entry.estimator().fit(X[~rows], y[~rows]).statistics_

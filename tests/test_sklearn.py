@@ -1,4 +1,4 @@
-"""Conformance to scikit-learn's API, and the places where its own estimators fall short."""
+"""Conformance to scikit-learn's API, and cases that its own estimators get wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say how many of scikit-learn's own tests ours pass, and what becomes of the others."""
+"""Print how many of scikit-learn's own tests pass on the estimators here, and why the others fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours under the names and with the settings of scikit-learn's: each setting is read as the nearest that ours has."""
+"""Estimators of suffice with the names and settings of scikit-learn's; a setting is mapped to the nearest one here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from suffice import Dirichlet, GaussianPrior
 
 
 class Adapter(ClassifierMixin, BaseEstimator):
-    """Has the settings of scikit-learn's estimator, and makes one of ours to learn and to answer."""
+    """Take the settings of scikit-learn's estimator; fit and predict with one of suffice."""
 
     def ours(self):
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""A pytest plugin: scikit-learn's test modules import ours, and every outcome is written down.
+"""A pytest plugin that makes scikit-learn's test modules import the adapters, and records every outcome.
 
-An error of the right type whose message is another one is noted, and the test goes on.
+If an error has the right type and another message, the plugin records that, and the test continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 
 class Raises:
-    """`pytest.raises` to which a message matters less than the type of an error."""
+    """`pytest.raises` that checks the type of an error, and only records a message that does not match."""
 
     def __init__(self, expected, match=None):
         self.inner, self.match = raises(expected), match

@@ -1,4 +1,4 @@
-"""Run scikit-learn's own test modules on ours, and read docs/scikit-learn.md, which says why some do not pass."""
+"""Run scikit-learn's test modules on the adapters, and read docs/scikit-learn.md, which says why some fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = {
 
 
 def run():
-    """Of each test: its outcome, the error that ended it, and a message that was not the one looked for."""
+    """Return the outcome of each test, with the error that ended it and any message that did not match."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "outcomes.json"
         paths = [str(ROOT / "src"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -35,12 +35,12 @@ def run():
 
 
 def kind(found):
-    """ "passed", "message" (passed, except for an error's words), "failed" or "skipped" (by scikit-learn itself)."""
+    """Return "passed", "message" (passed except for the words of an error), "failed" or "skipped" (by scikit-learn)."""
     return "message" if found["outcome"] == "passed" and "message" in found else found["outcome"]
 
 
 def why_not(test):
-    """The row of the table about a test: its name with all or one of its parameters, its name, or any with those."""
+    """Return the key of a test in the table: its name with all or one of its parameters, its name, or `*` with them."""
     name, _, parameters = test.split("::")[1].partition("[")
     whole = parameters.rstrip("]")
     parts = ["", *whole.split("-"), whole]
@@ -49,7 +49,7 @@ def why_not(test):
 
 
 def count(found):
-    """The lines of the page that say how many there are of what."""
+    """Return the lines of the page with the counts of each module."""
     lines = []
     for module in MODULES:
         tests = {test: one for test, one in found.items() if test.startswith(module.rsplit(".", 1)[1])}

@@ -1,4 +1,4 @@
-"""The page docs/scikit-learn.md says which of scikit-learn's own tests ours do not pass, and why."""
+"""docs/scikit-learn.md lists which of scikit-learn's own tests fail here, and why."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def test_the_page_gives_no_reason_for_what_passes(found):
 
 
 def test_the_groups_are_right(found):
-    """A test is in the group "message" if the words of an error are all that is missing."""
+    """A test is in the group "message" if only the words of an error differ."""
     assert {group for group, _ in ROWS.values()} <= set(GROUPS)
     for test, one in found.items():
         if kind(one) in ("failed", "message"):
             assert (ROWS[why_not(test)][0] == "message") == (kind(one) == "message"), test
 
 
-def test_the_page_counts_right_and_speaks_of_no_test_that_is_not_there(found):
+def test_the_counts_of_the_page_are_right_and_every_row_has_a_test(found):
     version = re.search(r"scikit-learn (\d+\.\d+)", PAGE)[1]
-    if not sklearn.__version__.startswith(f"{version}."):  # whose tests are others
+    if not sklearn.__version__.startswith(f"{version}."):  # other versions have other tests
         return
     assert {why_not(test) for test in found} - {None} == set(ROWS)
     for line in count(found):
