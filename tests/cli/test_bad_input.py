@@ -11,7 +11,7 @@ import pytest
 
 import suffice
 from suffice.cli.app import app
-from suffice.cli.choose import choose
+from suffice.compare.race.contest import choose
 from suffice.persistence import load_noted
 
 from .conftest import shop
@@ -292,7 +292,7 @@ def test_classes_of_one_row_are_no_part_of_a_choice():
     table = shop(30)
     y = np.array(["yes", "no"] * 14 + ["once", "never"])
     found = choose(table.drop_columns(["back"]), y, {}, 0, 0.0, lambda _: None)
-    assert found.rows == 28
+    assert found.found.rows == 28
     alone = choose(table.drop_columns(["back"]).slice(0, 2), np.array(["a", "b"]), {}, 0, 0.0, lambda _: None)
     assert alone.best is None
 

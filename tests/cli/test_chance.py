@@ -8,7 +8,7 @@ import pyarrow.csv as pcsv
 import pytest
 from sklearn.metrics import log_loss
 
-from suffice.cli.choose import gains, worse
+from suffice.model_selection.measures import gains_over_chance, no_better_than_chance
 
 
 def noise(n, seed):
@@ -35,8 +35,8 @@ def test_an_overconfident_model_that_is_right_is_better_than_chance():
     classes, truth = np.array(["a", "b"]), np.array(["a", "b"] * 50)
     p = np.where((truth == "a")[:, None], [1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9])
     p[:10] = p[:10, ::-1]  # all but certain, and wrong: the log loss is far above that of chance
-    gain = gains(p, classes, truth, np.array([0.5, 0.5]))
+    gain = gains_over_chance(p, classes, truth, np.array([0.5, 0.5]))
     np.testing.assert_allclose(gain.mean(axis=0), [np.log(2) - log_loss(truth, p), 0.4], rtol=1e-6)
     assert gain.mean(axis=0)[0] < 0
-    assert not worse(gain)
-    assert worse(gain[:10])
+    assert not no_better_than_chance(gain)
+    assert no_better_than_chance(gain[:10])

@@ -1,4 +1,4 @@
-"""`fit --model auto` within a time: slow models are ended, and the one that is taken can learn all rows in time."""
+"""`fit --model auto` within a time: slow models are ended, and the chosen one can learn all rows in time."""
 
 import time
 
@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from suffice import load
-from suffice.cli import choose as _choose
-from suffice.cli.choose import NO_TIME, Score, Trial, _ChoiceRace
+from suffice.compare.race import schedule
+from suffice.compare.race.contest import work
+from suffice.compare.race.schedule import NO_TIME, ChoiceRounds, Clock, Findings
 from suffice.compare.race.workers import FAILED
 
 
@@ -27,7 +28,7 @@ def test_a_wide_table_is_done_in_its_time(tmp_path, call):
     assert load("m.suffice").n_features_in_ == 3000
 
 
-class Clock:
+class Time:
     """Time that passes only while somebody waits."""
 
     def __init__(self):
@@ -38,38 +39,46 @@ class Clock:
 
 
 class Crew:
-    """A process in which learning and asking take times that are known."""
+    """A process in which fits and predictions take known times."""
 
-    def __init__(self, clock, costs, starting=0.25):
-        self.clock, self.costs, self.starting = clock, costs, starting
+    count = free = 1
+    busy = 0
+
+    def __init__(self, time, costs, starting=0.25):
+        self.time, self.costs, self.starting = time, costs, starting
 
     def start(self, task, seconds):
-        self.task, self.seconds = task, seconds
+        self.task, self.seconds, self.busy, self.free = task, seconds, 1, 0
 
     def wait(self, _):
-        cost = 0.0 if self.task.fold is None else self.costs[self.task.name]
+        if not self.busy:
+            return []
+        self.busy, self.free, cost = 0, 1, self.costs[self.task.method]
         if isinstance(cost, str):
             return [(self.task, {FAILED: cost})]
         if cost > self.seconds:
-            self.clock.now += self.seconds + self.starting
+            self.time.now += self.seconds + self.starting
             return [(self.task, None)]
-        self.clock.now += cost
+        self.time.now += cost
         loss = 1 / (1 + cost)  # the longer it takes, the better it is
-        return [(self.task, {"score": Score(0.5, loss, cost, cost), "gains": np.zeros((1, 2))})]
+        return [(self.task, {"error": 0.5, "log_loss": loss, "wall": cost, "seconds": {"fit": cost}})]
+
+    def drop(self):
+        return []
 
 
 @pytest.fixture
 def race(monkeypatch):
-    """A function that runs a race of models with known costs, and says when all rows would be learned."""
+    """A function that races models of known costs, and says when all rows would be learned."""
 
     def run(costs, seconds, times):
-        clock = Clock()
-        monkeypatch.setattr(_choose, "time", clock)
-        trials = [Trial(name) for name in costs]
-        made = _ChoiceRace(trials, 5, times, clock.now + seconds, lambda _: None)
-        made.run(Crew(clock, costs))
-        best = None if made.best is None else made.best.name
-        return made, best, clock.now - 100.0 + (0.0 if best is None else times * costs[best])
+        time = Time()
+        monkeypatch.setattr(schedule, "time", time)
+        found = Findings(tuple(costs), 5, 1000)
+        rounds = ChoiceRounds(found, times, Clock(time.now + seconds, seconds))
+        work(rounds, Clock(float("inf"), seconds), Crew(time, costs), found, lambda *_: None)
+        best = rounds.best
+        return rounds, best, time.now - 100.0 + (0.0 if best is None else times * costs[best])
 
     return run
 
@@ -80,40 +89,40 @@ def test_all_is_done_in_time_if_the_first_model_is_quick(race, seed, times):
     rng = np.random.default_rng(seed)
     costs = {"first": 0.1, **{f"m{i}": float(10 ** rng.uniform(-2, 3)) for i in range(7)}}
     for seconds in (5.0, 20.0, 60.0):
-        made, best, done = race(costs, seconds, times)
+        rounds, best, done = race(costs, seconds, times)
         assert best is not None
         assert done <= seconds
-        assert all(bool(trial.scores) != bool(trial.why) for trial in made.trials)
+        assert all(bool(rounds.found.done(name)) != (name in rounds.found.skipped) for name in costs)
 
 
 def test_without_need_everything_is_tried_and_the_best_is_taken(race):
-    made, best, _ = race({"a": 0.1, "b": 0.3, "c": "it cannot", "d": 0.2}, 20.0, 1.25)
+    rounds, best, _ = race({"a": 0.1, "b": 0.3, "c": "it cannot", "d": 0.2}, 20.0, 1.25)
     assert best == "b"
-    assert made.folds == 5
-    assert {trial.name: trial.why for trial in made.trials if trial.why} == {"c": "it cannot"}
+    assert rounds.folds == 5
+    assert rounds.found.failures | rounds.found.skipped == {"c": "it cannot"}
 
 
 def test_a_better_model_that_cannot_learn_all_rows_in_time_is_not_taken(race):
-    made, best, done = race({"a": 0.1, "b": 1.0, "c": 0.2}, 10.0, 12.5)
+    rounds, best, done = race({"a": 0.1, "b": 1.0, "c": 0.2}, 10.0, 12.5)
     assert best == "c"
     assert done <= 10
-    assert not made.trials[1].why  # but it was compared
+    assert "b" in rounds.measured  # but it was compared
 
 
 def test_if_nothing_was_measured_in_time_there_is_no_choice(race, tmp_path, call, monkeypatch):
-    made, best, done = race({"a": 40.0, "b": 30.0}, 20.0, 1.25)
+    rounds, best, done = race({"a": 40.0, "b": 30.0}, 20.0, 1.25)
     assert best is None
     assert done <= 20
-    assert all(trial.late for trial in made.trials)
-    made, best, _ = race({"a": 1.0, "b": 1.0}, 0.0, 1.25)  # the first one has a little time in any case
+    assert set(rounds.found.skipped) == {"a", "b"}
+    rounds, best, _ = race({"a": 1.0, "b": 1.0}, 0.0, 1.25)  # the first one has a little time in any case
     assert best == "a"
-    assert made.trials[1].why == NO_TIME
+    assert rounds.found.skipped["b"] == NO_TIME
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_choose, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(schedule, "FIRST_SECONDS", 0.0)
     pq.write_table(pa.table({"x": np.arange(60.0), "y": np.arange(60) % 2}), "t.parquet")
     words = ("fit", "t.parquet", "--target", "y", "--model", "auto", "--max-time", 0, "--out", "m.suffice")
-    assert "no model could be compared within --max-time: give more seconds, or choose one by --model" in call(
+    assert "no model could be compared within --max-time: give more seconds, or choose a model with --model" in call(
         *words, code=2
     )
     assert not (tmp_path / "m.suffice").exists()

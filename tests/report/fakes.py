@@ -29,7 +29,7 @@ def opening(walls, folder):
 def work(folder, walls, task):
     """kNN fails, SVM sleeps, the decision tree ends its process; all others are wrong at their rates."""
     if isinstance(task, Compile):
-        return {}
+        return {"work": 9.0 if walls.get("compiling") else 0.0}
     if task.method == "kNN":
         return {"failed": "ValueError: no neighbours"}
     if task.method == "decision tree":

@@ -16,14 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from suffice._runtime.lazy import Compiled
 from suffice.compare import mcnemar
-from suffice.compare.race.agenda import Clock, Rounds
-from suffice.compare.race.contest import COMPILING, Findings, Race
+from suffice.compare.race.contest import COMPILING, Race
 from suffice.compare.race.live import left_out, warnings_of
-from suffice.compare.race.methods import CHANCE, METHODS, chosen
+from suffice.compare.race.methods import CHANCE, METHODS, choose_methods, model_named
 from suffice.compare.race.own import read_table
-from suffice.compare.race.schedule import affordable, folds_in_time, forecast
-from suffice.compare.race.trial import Bench, Compile, Fold, measured, stratified_order
+from suffice.compare.race.schedule import Clock, Findings, Rounds, affordable, folds_in_time
+from suffice.compare.race.trial import Bench, Compile, Fold, forecast, measured, stratified_order
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.data.files.sheet import TableError
 from suffice.model_selection.measures import Split
 from tests.report import fakes
 
@@ -232,7 +232,7 @@ def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
     ours = tuple(name for name, method in METHODS.items() if method.ours)
     data = read_table("breast_cancer", None).data
     Bench.lay_out(data, tmp_path, 0)
-    bench = Bench.open(tmp_path, data.names, data.categorical, 0)
+    bench = Bench.open(tmp_path, data.rows(np.arange(0)), 0)
     monkeypatch.setattr(Compiled, "__call__", noted)
     with threadpool_limits(1):
         Compile(ours).run(bench)
@@ -244,14 +244,20 @@ def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
 
 def test_compiling_is_said_and_does_not_count(monkeypatch):
     said = []
-    monkeypatch.setattr("suffice.compare.race.contest.NOTICED", -1.0)
-    found = run(["LDA", CHANCE], seconds=5.0, watch=lambda found, _: said.append(found.doing))
+    monkeypatch.setattr("suffice.compare.race.contest.SHOWN_SECONDS", -1.0)
+    found = run(
+        ["LDA", CHANCE], seconds=5.0, walls={"compiling": fakes.quick}, watch=lambda found, _: said.append(found.doing)
+    )
     assert said[0] == COMPILING
     assert said[-1] == ""
     assert 0 < found.compiling < found.seconds
 
 
 def test_methods_are_named_and_explained():
-    assert chosen(("svm", " LDA ")) == (CHANCE, "LDA", "SVM")
+    assert choose_methods(("svm", " LDA ")) == (CHANCE, "LDA", "SVM")
+    assert choose_methods(("nb", "lda")) == (CHANCE, "NaiveBayes", "LDA")
+    assert model_named("nb-calibrated") is model_named("naivebayes + rc") is METHODS["NaiveBayes + RC"]
+    with pytest.raises(TableError, match="SVM cannot be saved in a model file"):
+        model_named("svm")
     assert all(method.about and len(method.about) <= 58 for method in METHODS.values())
     assert all(not method.start or method.start in METHODS for method in METHODS.values())

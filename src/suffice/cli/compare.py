@@ -18,11 +18,12 @@ import typer
 from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output
-from suffice.compare.race.contest import Findings, Race
+from suffice.compare.race.contest import Race
 from suffice.compare.race.live import explained, show, watching
-from suffice.compare.race.methods import chosen
+from suffice.compare.race.methods import METHODS, choose_methods
 from suffice.compare.race.own import OwnTable, read_table
 from suffice.compare.race.page import ComparisonSettings, compare_page
+from suffice.compare.race.schedule import Findings
 from suffice.compare.race.trial import Bench
 from suffice.compare.race.verdict import Comparison
 from suffice.compare.race.workers import warm_up
@@ -79,6 +80,8 @@ def compare(
     began = time.monotonic()
     if methods == "help":
         out.print(explained())
+        short = ", ".join(f"{one.short} ({one.name})" for one in METHODS.values() if one.short)
+        out.print(f"Short names: {short}.", markup=False, highlight=False, soft_wrap=True)
         return
     if not table:
         raise stop("which table? Say a CSV or Parquet file, or one of breast_cancer, digits, iris, wine")
@@ -88,7 +91,7 @@ def compare(
         raise stop(f"{page} cannot be both the --report and the --csv: choose another for one of them")
     warm_up([Bench.__module__])  # while the table is read
     try:
-        names = chosen(tuple(methods.split(",")) if methods else None)
+        names = choose_methods(methods.split(",") if methods else None)
         how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
         read = _sampled(read_table(table, target, how, many_classes), sample, seed)
     except TableError as error:

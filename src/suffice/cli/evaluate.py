@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 import typer
-from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.metrics import confusion_matrix
 
 from suffice._core.vector import Array
 from suffice.cli import console as options
-from suffice.cli.choose import gains, worse
 from suffice.cli.console import grid, note, note_stale, noting, say, show, working
 from suffice.cli.rows import rows_for
 from suffice.cli.store import load
 from suffice.data.files.sheet import Reading, counted
-from suffice.model_selection.measures import of_probabilities
+from suffice.model_selection.measures import gains_over_chance, no_better_than_chance, of_probabilities, roc
 
 WIDE = 8  # classes up to which the confusion matrix is shown
 NAMES = {
@@ -62,18 +61,18 @@ def evaluate(
     )
     say("")
     show(_confusion(classes, truth, classes[p.argmax(axis=1)]))
-    if worse(gains(p, classes.astype(str), truth.astype(str), share)):
+    if no_better_than_chance(gains_over_chance(p, classes.astype(str), truth.astype(str), share)):
         note([f"the model is no better than chance on {counted(len(truth), 'row')} of {table}"])
         raise typer.Exit(1)
 
 
 def measures(p: Array, classes: Array, truth: Array) -> dict[str, float]:
-    """Error, log loss, Brier score, calibration error, and the area under the ROC curve of two classes."""
-    found = of_probabilities(p, classes.astype(str), truth.astype(str))
-    error = {"error": float(np.mean(classes[p.argmax(axis=1)] != truth))}
-    known = {**error, **{key: found[key] for key in ("log_loss", "brier", "calibration_error")}}
+    """Return error, log loss, Brier score, calibration error, and for two classes the area under the ROC curve."""
+    known = {"error": float(np.mean(classes[p.argmax(axis=1)] != truth))}
+    known |= of_probabilities(p, classes.astype(str), truth.astype(str))
+    del known["reliability"]
     if len(classes) == 2 and set(np.unique(truth)) == set(classes):
-        known["auc"] = float(roc_auc_score(truth == classes[1], p[:, 1]))
+        known["auc"] = roc(p[:, 1], truth == classes[1])["auc"]
     return known
 
 

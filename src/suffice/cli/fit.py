@@ -14,16 +14,22 @@ from sklearn.base import clone
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice, PoorFitWarning, emit, join_words
 from suffice.cli import console as options
-from suffice.cli.choose import Choice, choose, clear, prepare
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
-from suffice.cli.models import AUTO, MODELS, columns_for, given_columns, kind_named, kinds_of
 from suffice.cli.rows import rows_for
 from suffice.cli.store import About, Stored, keep, load
+from suffice.compare.race.contest import Choice, choose
+from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
 from suffice.compare.race.schedule import about
+from suffice.compare.race.trial import Bench
+from suffice.compare.race.workers import warm_up
 from suffice.data.files.labels import labels_of
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted
-from suffice.data.files.target import read_classes
-from suffice.data.files.values import PLURAL
+from suffice.data.files.target import as_doubles, read_classes, useful
+from suffice.data.files.values import NUMBER, PLURAL, kind_of
+from suffice.model_selection.measures import clearly_positive
+
+AUTO, DEFAULT = "auto", METHODS["TabularClassifier"]
+SHORT_NAMES = ", ".join(METHODS[name].model_name for name in AUTO_METHODS)
 
 EXAMPLES = (
     "suffice fit train.csv --target label --out m.suffice",
@@ -37,13 +43,23 @@ def fit(
     out: options.Out,
     target: options.Target = None,
     model: Annotated[
-        str, typer.Option("--model", "-m", help=f"One of {', '.join(MODELS)}; or auto, which compares them.")
-    ] = "tabular",
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help=f"{SHORT_NAMES}; auto, which compares these; or any method of suffice that "
+            "`suffice compare --methods help` lists.",
+        ),
+    ] = DEFAULT.model_name,
     like: Annotated[
-        Path | None, typer.Option("--like", help="A model to learn in the same way, so that the two can be merged.")
+        Path | None,
+        typer.Option(
+            "--like",
+            help="A model whose settings, columns and trees are used again, so that the two models can be merged.",
+        ),
     ] = None,
-    max_time: Annotated[float, typer.Option("--max-time", min=0, help="Seconds that auto may take.")] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of trees and of folds.")] = 0,
+    max_time: Annotated[float, typer.Option("--max-time", min=0, help="Seconds for auto.")] = 60.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Random seed of trees and folds.")] = 0,
     many_classes: options.ManyClasses = False,
     force: options.Force = False,
     na: options.Na = None,
@@ -52,13 +68,13 @@ def fit(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
 ) -> None:
-    """Learn a model from a table, and write it to a file.
+    """Learn a model from a table and write it to a file.
 
-    Numbers, dates, text and missing values are taken as they are. The default model, tabular, suits most tables;
-    additive and nb can be read. With auto, all that suit the table are compared by cross-validation within --max-time,
-    and the one of least log loss is taken that can learn all rows in the time left; compiling, once on a machine, does
-    not count. An existing file is kept unless --force is given. The exit code is 1 if the model is no
-    better than chance: with auto by the folds, else by the training rows alone.
+    Numbers, dates, text and missing values are used as they are. The default model, tabular, suits most tables;
+    additive and nb are interpretable. auto compares all models that suit the table by cross-validation within
+    --max-time, and takes the one of least log loss that can learn all rows in the time left; compiling, which happens
+    once on a machine, does not count. An existing file is kept unless --force is given. The exit code is 1 if the model
+    is no better than chance: on the folds for auto, otherwise on the training rows alone.
     """
     end = time.monotonic() + max_time
     seen = check_output("--out", out, (table, like), force)
@@ -67,39 +83,37 @@ def fit(
         if like is not None:
             stored = _fit_like(load(like), table, target, how)
         else:
-            if model == AUTO:
-                prepare()
-            else:
-                kind_named(model)
+            method = None if model == AUTO else model_named(model)
+            if method is None:
+                warm_up([Bench.__module__])  # while the table is read
             with working(f"reading {table}"):
                 sheet, target = read_classes(table, target, how, many_classes)
-            stored = _fit(sheet, target, model, how, seed, end)
+            stored = _fit(sheet, target, method, how, seed, end)
     keep(stored, out, seen)
     say(f"model: {out}")
     if any(issubclass(one.category, PoorFitWarning) for one in caught):
         raise typer.Exit(1)
 
 
-def _fit(sheet: Sheet, target: str, name: str, how: Reading, seed: int, end: float) -> Stored:
-    """Learn a model of a name, or of that which does best."""
+def _fit(sheet: Sheet, target: str, method: Method | None, how: Reading, seed: int, end: float) -> Stored:
+    """Learn the model of a method, or without one, of the method that does best."""
     y = labels_of(sheet.table[target])
-    if name == AUTO:
-        name = _chosen(columns_for(MODELS["tabular"], sheet, target), target, y, how, seed, end)
+    if method is None:
+        method = _choose(columns_for(DEFAULT, sheet, target), target, y, how, seed, end)
     there = sheet.table.column_names
-    sheet = columns_for(MODELS[name], sheet, target)
+    sheet = columns_for(method, sheet, target)
     note(sheet.notes)
-    columns = given_columns(how.categorical, sheet)
-    estimator = MODELS[name].make(columns, seed)
+    estimator = method.estimator(_categories(how, sheet), seed)
     _learn(estimator, sheet.table.drop_columns([target]), y)
-    kinds = kinds_of(sheet, target)
+    kinds = {name: str(kind_of(sheet.table[name])) for name in sheet.table.column_names if name != target}
     ignored = [*how.drop, *(column for column in there if column != target and column not in kinds)]
     written = {column: way for column, way in sheet.written.items() if column in kinds}
-    known = About(target, kinds, ignored, list(how.na), how.decimal, name, written)
+    known = About(target, kinds, ignored, list(how.na), how.decimal, method.model_name, written)
     return _described(Stored(estimator, known), sheet.path, len(y))
 
 
 def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Stored:
-    """Learn what another model has learned, of other rows: the same kind, settings, and trees or pairs."""
+    """Learn from other rows with the settings of another model, and with its trees or pairs."""
     known = replace(first.about, target=target or first.about.target, history=[])
     if how.categorical:
         raise TableError("--like reads columns as its model does: leave --categorical out")
@@ -119,7 +133,7 @@ def _learn(estimator: Any, X: Any, y: Array) -> None:
 
 
 def _described(stored: Stored, path: str, n: int) -> Stored:
-    """Say what was learned, and write it into the history of the model."""
+    """Show what was learned, and add it to the history of the model."""
     columns = getattr(stored.model, "columns_", {})
     silent = [f"{name!r} ({one.note})" for name, one in columns.items() if one.silent]
     if silent:
@@ -131,48 +145,80 @@ def _described(stored: Stored, path: str, n: int) -> Stored:
     return replace(stored, about=stored.about.then(f"fit on {Path(path).name}: {counted(n, 'row')}"))
 
 
-def _chosen(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: float) -> str:
-    """The model that does best, with the table that says so."""
+def columns_for(method: Method, sheet: Sheet, target: str) -> Sheet:
+    """Keep the columns that a method takes, with a note on every other."""
+    sheet = as_doubles(sheet, target)
+    table, notes = sheet.table, list(sheet.notes)
+    if method.takes_tables:
+        for name in table.column_names:
+            holds = kind_of(table[name])
+            if name != target and (holds is None or table[name].null_count == len(table[name])):
+                why = "has no values" if holds is not None else f"holds {table[name].type}"
+                notes.append(f"the column {name!r} {why}, and is left out")
+                table = table.drop_columns([name])
+        if table.num_columns == 1:
+            raise TableError("; ".join([f"besides {target!r} there is no column to learn from", *notes]))
+        return replace(sheet, table=table, notes=tuple(notes))
+    words = [name for name in table.column_names if name != target and kind_of(table[name]) != NUMBER]
+    if words:
+        are = "is" if len(words) == 1 else "are"
+        notes.append(f"this model takes numbers only, so that {join_words(map(repr, words), 6)} {are} left out")
+    return useful(replace(sheet, table=table.drop_columns(words), notes=tuple(notes)), target)
+
+
+def _categories(how: Reading, sheet: Sheet) -> dict[str, str]:
+    """The columns that the user has called categorical, as the setting `columns` of our estimators."""
+    return {name: "category" for name in how.categorical if name in sheet.table.column_names}
+
+
+def _choose(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: float) -> Method:
+    """Race the models that suit the table, show the results, and return the best."""
     X = sheet.table.drop_columns([target])
     with working("comparing models") as step:
-        choice = choose(X, y, given_columns(how.categorical, sheet), seed, end - time.monotonic(), step)
-    if choice.late:
-        raise TableError("no model could be compared within --max-time: give more seconds, or choose one by --model")
-    if choice.best is None:
-        why = "; ".join(f"{trial.name}: {trial.why}" for trial in choice.trials)
-        note([f"no model could be compared, so that tabular is taken ({why})"])
-        return "tabular"
-    _show(choice)
-    _judge(choice)
-    return choice.best.name
+        choice = choose(X, y, _categories(how, sheet), seed, end - time.monotonic(), step)
+    found = choice.found
+    if choice.best is not None:
+        _show(choice)
+        _warn_if_poor(choice)
+        return METHODS[choice.best]
+    if found.skipped:
+        raise TableError(
+            "no model could be compared within --max-time: give more seconds, or choose a model with --model"
+        )
+    why = "; ".join([*found.notes, *(f"{METHODS[name].model_name}: {why}" for name, why in found.failures.items())])
+    note([f"no model could be compared, so {DEFAULT.model_name} is fitted ({why})"])
+    return DEFAULT
 
 
-def _judge(choice: Choice) -> None:
-    """A warning if the best model is not clearly better than chance, by the folds."""
-    best = choice.best
-    if best is None or clear(gain := best.against_chance(choice.folds)).any():
+def _warn_if_poor(choice: Choice) -> None:
+    """Warn if the best model is not clearly better than chance on the folds."""
+    gains, best = choice.gains(), choice.best or ""
+    if clearly_positive(gains).any():
         return
-    mean, (loss, error) = best.mean(choice.folds), gain.mean(axis=0)
-    numbers = f"log loss {mean.log_loss:.4f} and {mean.error:.1%} of the rows wrong"
-    chance = f"chance has {mean.log_loss + loss:.4f} and {mean.error + error:.1%}"
-    said = f"no model does clearly better than chance on rows that it has not learned: the best has {numbers}, {chance}"
-    emit([Notice(said, PoorFitWarning)])
+    loss, error = choice.rounds.log_loss(best), choice.rounds.mean(best, "error")
+    fewer_loss, fewer_wrong = gains.mean(axis=0)
+    message = (
+        f"no model does clearly better than chance on rows that it has not learned: the best has log loss {loss:.4f} "
+        f"and {error:.1%} of the rows wrong, chance has {loss + fewer_loss:.4f} and {error + fewer_wrong:.1%}"
+    )
+    emit([Notice(message, PoorFitWarning)])
 
 
 def _show(choice: Choice) -> None:
+    found, rounds, ranking = choice.found, choice.rounds, choice.ranking
     rows = []
-    for trial in choice.trials:
-        if trial.why:
-            continue
-        mean = trial.mean(choice.folds)
-        mark = "chosen" if trial is choice.best else ""
-        numbers = (f"{mean.error:.2%}", f"{mean.log_loss:.4f}", f"{mean.seconds:.2f}")
-        rows.append((trial.name, MODELS[trial.name].words, *numbers, mark))
-    show(grid(("model", "what it is", "rows wrong", "log loss", "seconds", ""), rows, left=2))
-    say(f"{counted(choice.folds, 'fold')} of {counted(choice.rows, 'row')}")
-    note(f"{trial.name} was not compared: {trial.why}" for trial in choice.trials if trial.why)
+    for name in ranking:
+        numbers = (
+            f"{rounds.mean(name, 'error'):.2%}",
+            f"{rounds.log_loss(name):.4f}",
+            f"{rounds.mean(name, 'wall'):.2f}",
+        )
+        rows.append((METHODS[name].model_name, name, *numbers, "chosen" * (name == choice.best)))
+    show(grid(("model", "method", "rows wrong", "log loss", "seconds", ""), rows, left=2))
+    say(f"{counted(rounds.folds, 'fold')} of {counted(found.rows, 'row')}")
+    note(f"{METHODS[m].model_name} was not compared: {why}" for m, why in (found.skipped | found.failures).items())
     note(
-        f"{trial.name} has a smaller log loss, but would take up to {about(seconds)} to learn all rows, which is more "
-        "than --max-time leaves"
-        for trial, seconds in choice.slower
+        f"{METHODS[name].model_name} has a smaller log loss, but would take up to {about(rounds.refit_seconds(name))} "
+        "to learn all rows, which is more than --max-time leaves"
+        for name in ranking[: ranking.index(choice.best or "")]
     )

@@ -1,4 +1,4 @@
-"""What is measured of a fitted classifier."""
+"""Data sets, splits, and the measures of a classifier on rows that it has not learned."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from suffice._core.vector import Array
@@ -20,7 +21,7 @@ TARGET = "target"
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows of a data set: features X (n, d), NaN where missing, codes where they are categories, and labels y (n,)."""
+    """Rows of a data set: features X (n, d), with NaN where missing and codes for categories, and labels y (n,)."""
 
     name: str
     X: Array
@@ -30,17 +31,17 @@ class Dataset:
     source: str = ""
 
     def rows(self, which: Array) -> Dataset:
-        """Some of the rows."""
+        """Select rows by their numbers."""
         return replace(self, X=self.X[which], y=self.y[which])
 
     def columns(self, which: Array) -> Dataset:
-        """Some of the features."""
+        """Select features by their numbers."""
         names = tuple(np.array(self.names, dtype=object)[which])
         return replace(self, X=self.X[:, which], names=names, categorical=self.categorical[which])
 
     @classmethod
     def of(cls, name: str, table: pa.Table, target: str = TARGET, source: str = "") -> Dataset:
-        """A table whose column `target` holds the labels; text becomes codes in the order of the alphabet."""
+        """Build from a table whose column `target` holds the labels; text becomes codes in alphabetical order."""
         names = tuple(column for column in table.column_names if column != target)
         columns, categorical = zip(*(_numbers(table[column]) for column in names), strict=True)
         y = np.asarray(table[target].cast(pa.string()).to_numpy(zero_copy_only=False), dtype=str)
@@ -48,7 +49,7 @@ class Dataset:
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[Array, bool]:
-    """A column as floats, and whether they are codes of categories."""
+    """Return a column as floats, and True if they are codes of categories."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -58,7 +59,7 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Array, bool]:
 
 
 class Split(NamedTuple):
-    """Rows to learn from and rows to ask about."""
+    """Training rows and test rows."""
 
     train: Array
     test: Array
@@ -66,7 +67,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class StratifiedFolds:
-    """Cross-validation, stratified and shuffled: every row is asked about once in each run of `n` folds."""
+    """Stratified, shuffled cross-validation: every row is tested once in each run of `n` folds."""
 
     n: int = 10
     runs: int = 1
@@ -74,11 +75,11 @@ class StratifiedFolds:
 
     @property
     def repeats(self) -> int:
-        """Folds of all runs."""
+        """The number of folds in all runs."""
         return self.n * self.runs
 
     def numbers(self, y: Array, run: int = 0) -> Array:
-        """The fold of every row (n,)."""
+        """Return the fold of every row (n,)."""
         number = np.empty(len(y), dtype=np.int16)
         folds = StratifiedKFold(self.n, shuffle=True, random_state=self.seed + run)
         for at, (_, test) in enumerate(folds.split(np.zeros((len(y), 1)), y)):
@@ -86,18 +87,18 @@ class StratifiedFolds:
         return number
 
     def split(self, y: Array, number: int) -> Split:
-        """The split of that number."""
+        """Return the split of that number."""
         run, fold = divmod(number, self.n)
         return part(self.numbers(y, run), fold)
 
 
 def part(numbers: Array, fold: int) -> Split:
-    """The rows of one fold are asked about, those of all others are learned from; -1 is no fold."""
+    """Test the rows of one fold and train on those of all others; rows of fold -1 take no part."""
     return Split(np.flatnonzero((numbers != fold) & (numbers >= 0)), np.flatnonzero(numbers == fold))
 
 
 def sample_rows(y: Array, size: int, seed: int) -> Array:
-    """So many rows, in their order, with the classes in their shares.
+    """Draw n rows, in their order, with the classes in their shares.
 
     >>> sample_rows(np.array(["a", "b"] * 4), 4, 0).tolist()
     [1, 4, 5, 6]
@@ -110,16 +111,18 @@ def sample_rows(y: Array, size: int, seed: int) -> Array:
 
 Result = dict[str, Any]
 
-FLOOR = 1e-15  # of a probability in the log loss
+MIN_PROBABILITY = 1e-15  # in the log loss
 BINS = 10  # of the reliability diagram and the calibration error
+FALSE_POSITIVE_RATES = np.linspace(0.0, 1.0, 101)  # at which a ROC curve is kept
+CLEAR_STANDARD_ERRORS = 2.0  # by which a gain over chance is clear
 
 
 def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -> tuple[Result, dict[str, float]]:
-    """Learn from one part of the rows and ask about the other; a method that cannot learn from them has failed."""
+    """Fit a model to the training rows and measure it on the test rows; return the reason if it cannot be fitted."""
     started = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits that are reported as results
-        warnings.filterwarnings("error", "Training interrupted by user")  # which a neural network makes of Ctrl-C
+        warnings.simplefilter("ignore")  # the results tell
+        warnings.filterwarnings("error", "Training interrupted by user")  # a neural network turns Ctrl-C into this
         try:
             model.fit(data.X[split.train], data.y[split.train])
             fitted = time.perf_counter()
@@ -128,42 +131,44 @@ def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -
             raise KeyboardInterrupt from interrupted
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
-    last = model[-1] if hasattr(model, "steps") else model
-    seconds = getattr(last, "seconds_", {})  # what a method knows of its own time, as that of its last fit in a search
+    seconds = getattr(_last_step(model), "seconds_", {})  # times that a method takes itself, as of its fit in a search
     return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted, **seconds}
 
 
 def measure(model: Any, data: Dataset, split: Split, keep_wrong: bool = False) -> Result:
-    """Errors on both parts; log loss, calibration error and reliability of the rows asked about; curves of learning."""
+    """Measure errors on both parts, probabilities on the test rows, and learning curves."""
     truth = data.y[split.test]
-    said = np.asarray(model.predict(data.X[split.test]), dtype=str)
-    result: Result = {"error": float(np.mean(said != truth))}
+    wrong = np.asarray(model.predict(data.X[split.test]), dtype=str) != truth
+    result: Result = {"error": float(np.mean(wrong))}
     if len(split.train) != len(split.test):
-        at_home = np.asarray(model.predict(data.X[split.train]), dtype=str)
-        result["train_error"] = float(np.mean(at_home != data.y[split.train]))
+        predicted = np.asarray(model.predict(data.X[split.train]), dtype=str)
+        result["train_error"] = float(np.mean(predicted != data.y[split.train]))
     if hasattr(model, "predict_proba"):
         result.update(of_probabilities(model.predict_proba(data.X[split.test]), np.asarray(model.classes_, str), truth))
-    last = model[-1] if hasattr(model, "steps") else model
-    curves = curves_of(last)
+    last, curves = _last_step(model), curves_of(model)
     if curves:
         result["curves"], result["iterations"] = curves, int(last.n_iter_)
     if hasattr(last, "best_params_"):
         result["chosen"] = {name: value for name, value in last.best_params_.items() if np.isscalar(value)}
     if keep_wrong:
-        result["wrong"] = split.test[said != truth].tolist()
+        result["wrong"] = split.test[wrong].tolist()
     return result
 
 
+def _last_step(model: Any) -> Any:
+    return model[-1] if hasattr(model, "steps") else model
+
+
 def curves_of(model: Any) -> dict[str, list[float]]:
-    """Losses on the training rows by iteration, of the steps that were kept, where the model knows all of them."""
-    history, wanted = getattr(model, "history_", None) or {}, ("error", "soft_error", "log_loss")
+    """Return the training losses by iteration, of the accepted steps; empty unless the model has all three losses."""
+    history, wanted = getattr(_last_step(model), "history_", None) or {}, ("error", "soft_error", "log_loss")
     if not all(name in history for name in wanted):
         return {}
     return {name: [round(v, 10) for v in history[name]] for name in wanted}
 
 
 def calibration_error(points: Iterable[Sequence[float]]) -> float:
-    """The mean gap between confidence and accuracy, sum_b n_b |confidence_b - accuracy_b| / n, over bins of rows.
+    """Return the mean gap between confidence and accuracy over bins, sum_b n_b |confidence_b - accuracy_b| / n.
 
     >>> calibration_error([(2, 0.75, 1.0), (2, 0.5, 0.0)])
     0.375
@@ -173,19 +178,19 @@ def calibration_error(points: Iterable[Sequence[float]]) -> float:
 
 
 def of_truth(p: Array, classes: Array, truth: Array) -> Array:
-    """The probability (n,) of the true class, of probabilities (n, k); 0 if the class was not learned."""
+    """Return the probability (n,) of the true class from probabilities (n, k); 0 for a class that was not learned."""
     order = np.argsort(classes)
     at = order[np.minimum(np.searchsorted(classes[order], truth), len(classes) - 1)]
     return np.where(classes[at] == truth, p[np.arange(len(p)), at], 0.0)
 
 
 def log_losses(p: Array, classes: Array, truth: Array) -> Array:
-    """The log loss -log p(y | x) of every row (n,), of probabilities (n, k)."""
-    return np.asarray(-np.log(np.clip(of_truth(p, classes, truth), FLOOR, 1)))
+    """Return the log loss -log p(y | x) of every row (n,) from probabilities (n, k)."""
+    return np.asarray(-np.log(np.clip(of_truth(p, classes, truth), MIN_PROBABILITY, 1)))
 
 
 def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
-    """Log loss, Brier score, calibration error and reliability of probabilities (n, k).
+    """Return log loss, Brier score, calibration error and reliability of probabilities (n, k).
 
     >>> got = of_probabilities(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array(["a", "b"]), np.array(["a", "a"]))
     >>> round(got["log_loss"], 3), got["reliability"]
@@ -201,3 +206,42 @@ def of_probabilities(p: Array, classes: Array, truth: Array) -> Result:
         "calibration_error": calibration_error(parts),
         "reliability": [[n, round(a, 6), round(b, 6)] for n, a, b in sorted(parts, key=lambda part: part[1])],
     }
+
+
+def roc(scores: Array, positive: Array) -> Result:
+    """Return the ROC curve of scores (n,) of the positive class, on a grid of false positive rates, and its area."""
+    false, true, _ = roc_curve(positive, scores)
+    return {"roc": np.interp(FALSE_POSITIVE_RATES, false, true), "auc": float(auc(false, true))}
+
+
+def gains_over_chance(p: Array, classes: Array, truth: Array, shares: Array) -> Array:
+    """Return how much smaller log loss and error are than those of chance, for every row (n, 2).
+
+    Parameters
+    ----------
+    p : array (n, k)
+        Probabilities of the classes.
+    classes : array (k,)
+    truth : array (n,)
+    shares : array (k,)
+        The shares of the classes among the training rows, which is all that chance knows.
+
+    >>> p, classes = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array(["a", "b"])
+    >>> gains_over_chance(p, classes, np.array(["a", "b"]), np.array([0.6, 0.4])).round(2).tolist()
+    [[0.41, 0.0], [0.69, 1.0]]
+    """
+    chance = np.tile(shares, (len(truth), 1))
+    loss = log_losses(chance, classes, truth) - log_losses(p, classes, truth)
+    right = [(classes[q.argmax(axis=1)] == truth).astype(float) for q in (p, chance)]
+    return np.stack([loss, right[0] - right[1]], axis=1)
+
+
+def clearly_positive(gains: Array) -> Array:
+    """True where the mean (m,) of gains (n, m) exceeds zero by more than two standard errors."""
+    error: Array = gains.std(axis=0) / np.sqrt(len(gains))
+    return np.asarray(gains.mean(axis=0) > CLEAR_STANDARD_ERRORS * error)
+
+
+def no_better_than_chance(gains: Array) -> bool:
+    """True if, by gains (n, 2), log loss is not smaller than that of chance and the error not clearly smaller."""
+    return bool(gains[:, 0].mean() <= 0 and not clearly_positive(gains)[1])

@@ -1,4 +1,4 @@
-"""A comparison on one table within a time: every method on every fold, the cheap ones first."""
+"""A race: methods on the same folds of one table within a time, to compare them or to choose one to fit."""
 
 from __future__ import annotations
 
@@ -9,96 +9,63 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
-from suffice.compare.race.agenda import LEAST, Agenda, Clock, Rounds, SampleRounds
-from suffice.compare.race.methods import METHODS
+from suffice.compare.race.methods import AUTO_METHODS, METHODS, TableRows
 from suffice.compare.race.own import OwnTable
-from suffice.compare.race.schedule import ENOUGH, about, affordable, folds_in_time, forecast, row_counts, sizes
-from suffice.compare.race.trial import Bench, Compile, Importances, perform
+from suffice.compare.race.schedule import (
+    MIN_FIT_SECONDS,
+    Agenda,
+    ChoiceRounds,
+    Clock,
+    Findings,
+    Rounds,
+    SampleRounds,
+    about,
+    affordable,
+    folds_in_time,
+    row_counts,
+    trial_sizes,
+)
+from suffice.compare.race.trial import Bench, Compile, Importances, forecast, perform
 from suffice.compare.race.workers import FAILED, Opened, Workers, scratch, warm_up
-from suffice.model_selection.measures import Result, StratifiedFolds, sample_rows
+from suffice.data.files.values import NUMBER, kind_of
+from suffice.model_selection.measures import Dataset, Result, StratifiedFolds, sample_rows
 
-Results = dict[tuple[str, int], Result]  # by method and fold
-COMPILING = "compiling, once: later runs begin at once"
-LONGEST = 300.0  # seconds for compiling
-NOTICED = 2.0  # seconds of compiling from which on that is said
-PATIENCE = 20.0  # seconds at most for importances, after all else
+COMPILING = "compiling, once: later runs start at once"
+MAX_COMPILE_SECONDS = 300.0
+SHOWN_SECONDS = 2.0  # of compiling, before it is shown
+MIN_COMPILE_WORK = 5.0  # processor seconds from which it has compiled, and not only loaded what is on disk
+ENOUGH_METHODS = 0.6  # the share of the methods that must fit the time, or fewer rows take part
+MAX_IMPORTANCES_SECONDS = 20.0
+CHOICE_FOLDS, MAX_CHOICE_ROWS = 5, 20_000
 
-
-@dataclass(eq=False)
-class Findings:
-    """What has been measured so far, and what has not, with the reasons."""
-
-    methods: tuple[str, ...]
-    folds: int
-    rows: int  # that take part
-    results: Results = field(default_factory=dict)
-    samples: dict[str, Result] = field(default_factory=dict)  # of the largest trial, with its `size`
-    skipped: dict[str, str] = field(default_factory=dict)  # methods, and why they are not on all folds
-    untried: set[str] = field(default_factory=set)  # of these, the methods without time for a trial
-    notes: list[str] = field(default_factory=list)
-    fold_of: Array | None = None  # (n,) the fold of every row of the table, once that is known; -1 without part
-    importances: tuple[str, Result] | None = None  # of the winner
-    interrupted: bool = False
-    doing: str = ""  # what is done before anything is measured
-    mixed: bool = False  # whether the table has categories or missing values, which methods are given in several ways
-    compiling: float = 0.0  # seconds that do not count, as they come once
-    seconds: float = 0.0
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """Methods that could not learn, and why."""
-        return {method: result[FAILED] for (method, _), result in self.results.items() if FAILED in result}
-
-    def done(self, method: str) -> list[int]:
-        """The folds that a method has been measured on."""
-        return sorted(fold for (name, fold), result in self.results.items() if name == method and FAILED not in result)
-
-    def trial(self, method: str) -> str:
-        """In brackets what came of the largest trial of a method, if there was one and there is no fold."""
-        sample = self.samples.get(method)
-        if sample is None or self.done(method):
-            return ""
-        return f" ({sample['error']:.1%} of rows wrong after {sample['size']:,} rows)"
-
-    def interrupt(self) -> None:
-        """Nothing more comes: what is not done will not be."""
-        self.interrupted = True
-        for method in self.methods:
-            folds = len(self.done(method))
-            if folds < self.folds and method not in self.failures:
-                self.skipped.setdefault(method, f"{folds} of {self.folds} folds, as it was interrupted")
-
-    def train(self, folds: int) -> int:
-        """The rows that are learned from with so many folds."""
-        return int(self.rows * (1 - 1 / folds))
-
-
-Watch = Callable[[Findings, str], None]  # is told what there is, and of whom there is something new
+Watch = Callable[[Findings, str], None]  # called with the findings, and the method with news, if any
 Winner = Callable[[Findings], str | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Race:
-    """Methods on one table: the same folds for all of them, all preprocessing learned from the training part.
+    """Methods on the same folds of one table; all preprocessing is learned from the training part.
 
     Parameters
     ----------
-    table : Read
+    table : OwnTable
         The rows.
     methods : tuple of str
-        In the order in which they begin.
+        In the order in which they start.
     folds, seed : int
-        Of the cross-validation; there are fewer folds where the smallest class or the time asks for it.
+        Of the cross-validation; there are fewer folds if the smallest class, or the time, requires it.
     seconds : float
-        After which nothing is measured any more, from the moment of `run`; compiling does not count.
+        The time for everything that `run` does; compiling does not count.
     opening : callable, optional
-        What workers call first, given the folder with the rows; by default what opens these.
+        Called first by each worker with the folder of the rows; by default it opens them.
     """
 
     table: OwnTable
@@ -109,28 +76,27 @@ class Race:
     opening: Callable[[Path], Opened] | None = None
 
     def most_folds(self) -> int:
-        """As many folds as were asked for, or as the smallest class has rows."""
-        smallest = int(np.unique(self.table.data.y, return_counts=True)[1].min())
-        return max(2, min(self.folds, smallest))
+        """Return the folds that were requested, or fewer if the smallest class has fewer rows."""
+        return folds_of(self.table.data.y, self.folds)
 
     def run(self, jobs: int = 1, watch: Watch = lambda *_: None, winner: Winner | None = None) -> Findings:
-        """Measure until all is done, time is up, or the user interrupts.
+        """Measure until all is done, the time is up, or the user interrupts.
 
         Parameters
         ----------
         jobs : int
-            Processes.
+            The number of processes.
         watch : callable
-            Is told of everything new.
+            Called with all news.
         winner : callable, optional
-            Says of the findings who wins, for whom the columns that matter are sought in the end.
+            Names the winner of the findings, whose important columns are measured last.
         """
         began, data = time.monotonic(), self.table.data
         found = Findings(self.methods, self.most_folds(), len(data.y))
         found.mixed = bool(data.categorical.any() or np.isnan(data.X).any())
-        reserve = min(PATIENCE, 0.1 * self.seconds) if winner else 0.0
+        reserve = min(MAX_IMPORTANCES_SECONDS, 0.1 * self.seconds) if winner else 0.0
         with scratch() as folder:
-            opening = self.opening or partial(_open, data.names, data.categorical, self.seed)
+            opening = self.opening or partial(_open, data.rows(np.arange(0)), self.seed)
             try:
                 warm_up([Bench.__module__])
                 Bench.lay_out(data, folder, self.seed)
@@ -147,34 +113,145 @@ class Race:
         return found
 
 
+class Choice(NamedTuple):
+    """The model to fit, chosen by a race: of those that can learn all rows in time, the one of least log loss."""
+
+    found: Findings
+    rounds: ChoiceRounds
+
+    @property
+    def best(self) -> str | None:
+        """The method that was chosen; None if none could be measured."""
+        return self.rounds.best
+
+    @property
+    def ranking(self) -> list[str]:
+        """The methods that were measured, by log loss."""
+        return sorted(self.rounds.measured, key=self.rounds.log_loss)
+
+    def gains(self) -> Array:
+        """Return the gains of the best over chance, for every row of the folds (n, 2)."""
+        return np.concatenate([result["gains"] for result in self.rounds.results(self.best or "")])
+
+
+def choose(
+    X: pa.Table, y: Array, kinds: dict[str, str], seed: int, seconds: float, step: Callable[[str], None]
+) -> Choice:
+    """Race the models that take a table on at most 20,000 of its rows, leaving time to learn all rows.
+
+    Parameters
+    ----------
+    X, y : pa.Table, array (n,)
+        The rows, with columns of any type.
+    kinds : dict
+        What columns are to be read as, where that differs from their type.
+    seed : int
+        Of the sample, the folds and the models.
+    seconds : float
+        For the race and for learning all rows; compiling does not count.
+    step : callable
+        Called with what is being done.
+    """
+    end, total = time.monotonic() + seconds, len(y)
+    data = _sample(X, y, kinds, seed)
+    usable = len(np.unique(data.y)) > 1
+    folds = folds_of(data.y, CHOICE_FOLDS) if usable else 0
+    found = Findings(_suitable(data), folds, len(data.y))
+    if not usable:
+        found.notes.append("fewer than two classes have two rows")
+        return Choice(found, ChoiceRounds(found, 1.0, Clock(end, seconds)))
+    growth = total / found.train(folds)
+
+    def watch(found: Findings, _: str) -> None:
+        step(found.doing)
+
+    warm_up([Bench.__module__])
+    with scratch() as folder:
+        Bench.lay_out(data, folder, seed)
+        _lay_out_folds(found, folder, seed)
+        # one process with all threads, as when the chosen model is fitted
+        with Workers(1, partial(_open_with_all_threads, data.rows(np.arange(0)), seed, folder)) as workers:
+            _compile(found, workers, watch)
+            rounds = ChoiceRounds(found, growth, Clock(end + found.compiling, seconds))
+            # the rounds end by themselves: the first fold has its time even when there is none left
+            work(rounds, Clock(float("inf"), seconds), workers, found, watch)
+    return Choice(found, rounds)
+
+
+def folds_of(y: Array, folds: int) -> int:
+    """Return the number of folds, or fewer (at least 2) if the smallest class has fewer rows."""
+    return max(2, min(folds, int(np.unique(y, return_counts=True)[1].min())))
+
+
+def _sample(X: pa.Table, y: Array, kinds: dict[str, str], seed: int) -> TableRows:
+    """Draw at most 20,000 rows, without the classes that are too small to be in two folds."""
+    _, codes, size = np.unique(y, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(size[codes] >= 2)
+    names = tuple(X.column_names)
+    words = np.array([kind_of(X[name]) != NUMBER for name in names])
+    data = TableRows("", X, y, names, words, kinds=kinds)
+    return data.rows(np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_CHOICE_ROWS]))
+
+
+def _suitable(data: TableRows) -> tuple[str, ...]:
+    """Return the models that take a table, a quick one first so that something is measured."""
+    names = [name for name in AUTO_METHODS if METHODS[name].takes_tables or not data.categorical.any()]
+    first = next(name for name in ("GaussianNB", "NaiveBayes") if name in names)
+    return (first, *(name for name in names if name != first))
+
+
 def _compile(found: Findings, workers: Workers, watch: Watch) -> None:
-    """Let one process compile the inner loops of all methods, so that this is no method's time."""
-    workers.start(Compile(tuple(method for method in found.methods if METHODS[method].ours)), LONGEST)
-    began = time.monotonic()
+    """Let one process compile the inner loops of all methods, so that no method is charged for it."""
+    workers.start(Compile(tuple(method for method in found.methods if METHODS[method].ours)), MAX_COMPILE_SECONDS)
+    began, work_done = time.monotonic(), 0.0
     while workers.busy:
-        workers.wait(0.25)
+        for _, result in workers.wait(0.25):
+            work_done = (result or {}).get("work", 0.0)
         if not workers.ready:
             began = time.monotonic()
-        elif time.monotonic() - began > NOTICED and not found.doing:
+        elif time.monotonic() - began > SHOWN_SECONDS and not found.doing:
             found.doing = COMPILING
             watch(found, "")
-    if found.doing:
-        found.doing, found.compiling = "", time.monotonic() - began
+    found.doing = ""
+    if work_done > MIN_COMPILE_WORK:
+        found.compiling = time.monotonic() - began
 
 
-def _open(names: tuple[str, ...], categorical: Array, seed: int, folder: Path) -> Opened:
-    os.environ["OMP_NUM_THREADS"] = "1"  # of what is loaded later, and of our own threads
-    threadpool_limits(1)  # of what is there
-    return partial(perform, Bench.open(folder, names, categorical, seed))
+def work(agenda: Agenda, clock: Clock, workers: Workers, found: Findings, watch: Watch) -> None:
+    """Keep the workers busy until nothing is left to do or the time is up."""
+    watch(found, "")
+    while clock.left() > 0 and (agenda.waits() or workers.busy):
+        while workers.free and agenda.waits():
+            task = agenda.next()
+            if task is not None:
+                workers.start(task, agenda.limit(task))
+        for task, result in workers.wait(min(0.25, max(0.0, clock.left()))):
+            agenda.hear(task, result)
+            watch(found, task.method)
+        watch(found, "")
+    for task, result in [*workers.wait(0.0), *workers.drop()]:
+        agenda.hear(task, result)
+    agenda.close()
+
+
+def _open(columns: Dataset, seed: int, folder: Path) -> Opened:
+    """Open the rows in a worker that is one of several: all methods have one thread."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # for libraries that are loaded later, and for our own threads
+    threadpool_limits(1)
+    return _open_with_all_threads(columns, seed, folder)
+
+
+def _open_with_all_threads(columns: Dataset, seed: int, folder: Path) -> Opened:
+    return partial(perform, Bench.open(folder, columns, seed))
 
 
 def _lay_out_folds(found: Findings, folder: Path, seed: int) -> None:
-    """The number of the fold of every row, in a file for the workers; -1 for rows that take no part."""
+    """Write the fold of every row to a file for the workers; -1 for rows that take no part."""
     labels = np.load(folder / "y.npy")
     rows = sample_rows(labels, found.rows, seed)
     found.fold_of = np.full(len(labels), -1, dtype=np.int16)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of classes that a sample has fewer rows of than there are folds
+        warnings.simplefilter("ignore")  # a class may have fewer rows in a sample than there are folds
         found.fold_of[rows] = StratifiedFolds(found.folds, seed=seed).numbers(labels[rows])
     np.save(folder / "folds.npy", found.fold_of)
 
@@ -190,63 +267,48 @@ def _importances(method: str, workers: Workers, seconds: float) -> tuple[str, Re
 
 @dataclass(eq=False)
 class _Race:
-    """The course of a contest: trials on samples, a plan, folds."""
+    """The course of a comparison: trials on samples, a plan, folds."""
 
     found: Findings
     workers: Workers
     watch: Watch
     clock: Clock
-    costs: dict[str, float] = field(default_factory=dict)  # seconds of one fold, by method, as far as known
-    forecasts: dict[str, float] = field(default_factory=dict)  # the same by trials
+    costs: dict[str, float] = field(default_factory=dict)  # seconds of one fold by method, as far as they are known
+    forecasts: dict[str, float] = field(default_factory=dict)  # of these, by the trials
 
     def run(self, lay_out: Callable[[], None]) -> None:
-        wanted, size = self.found.methods, sizes(self.found.train(self.found.folds))
-        if size:
-            trials = SampleRounds(self.found, size, self.clock.third(), self.workers.count)
-            self._work(trials, trials.clock)
+        wanted, sizes = self.found.methods, trial_sizes(self.found.train(self.found.folds))
+        if sizes:
+            trials = SampleRounds(self.found, sizes, self.clock.third(), self.workers.count)
+            work(trials, trials.clock, self.workers, self.found, self.watch)
             wanted = self._plan(trials.seconds)
         lay_out()
         while wanted:
-            self._work(Rounds(self.found, wanted, self.costs, self.clock), self.clock)
+            rounds = Rounds(self.found, wanted, self.costs, self.clock)
+            work(rounds, self.clock, self.workers, self.found, self.watch)
             wanted = self._with_time_left()
 
-    def _work(self, agenda: Agenda, clock: Clock) -> None:
-        """Keep the workers busy until nothing is left to do or the time is up."""
-        self.watch(self.found, "")
-        while clock.left() > 0 and (agenda.waits() or self.workers.busy):
-            while self.workers.free and agenda.waits():
-                task = agenda.next()
-                if task is not None:
-                    self.workers.start(task, agenda.limit(task))
-            for task, result in self.workers.wait(min(0.25, max(0.0, clock.left()))):
-                agenda.hear(task, result)
-                self.watch(self.found, task.method)
-            self.watch(self.found, "")
-        for task, result in [*self.workers.wait(0.0), *self.workers.drop()]:
-            agenda.hear(task, result)
-        agenda.close()
-
     def _plan(self, trials: dict[str, dict[int, float]]) -> tuple[str, ...]:
-        """How many rows and folds there are, and the methods that have time for them."""
+        """Fix the numbers of rows and folds, and return the methods that can be measured on them in time."""
         found, budget = self.found, 0.9 * self.clock.left() * self.workers.count
         known = [method for method in found.methods if method not in found.skipped]
-        total, asked = found.rows, found.folds
+        total, requested = found.rows, found.folds
         pace = float(np.median([sample["pace"] for sample in found.samples.values()])) if found.samples else 1.0
 
         def costs(folds: int) -> dict[str, float]:
-            """A method without a trial has failed there, and will at once."""
+            """Return the seconds of a fold; a method without a trial has failed there, and will fail at once."""
             return {m: pace * forecast(trials[m], found.train(folds)) if m in trials else 0.0 for m in known}
 
         taken: list[str] = []
         for rows in row_counts(total):
             found.rows = rows
-            found.folds = folds_in_time(costs(asked), asked, budget)
+            found.folds = folds_in_time(costs(requested), requested, budget)
             self.forecasts = costs(found.folds)
             taken = affordable(self.forecasts, found.folds, budget)
-            if len(taken) >= ENOUGH * len(known):
+            if len(taken) >= ENOUGH_METHODS * len(known):
                 break
         self.costs |= self.forecasts
-        self._say_what_is_less(total, asked)
+        self._note_reductions(total, requested)
         for method in (name for name in known if name not in taken):
             tried = join_words([f"{size:,}" for size in sorted(trials[method])], last=" and ")
             found.skipped[method] = (
@@ -255,25 +317,25 @@ class _Race:
             )
         return tuple(taken)
 
-    def _say_what_is_less(self, total: int, asked: int) -> None:
+    def _note_reductions(self, total: int, requested: int) -> None:
         if self.found.rows < total:
             self.found.notes.append(
                 f"a sample of {self.found.rows:,} of {total:,} rows, as few methods would be done in time on all of "
                 "them; --max-time gives more, and --sample says how many rows"
             )
-        if self.found.folds < asked:
+        if self.found.folds < requested:
             self.found.notes.append(
-                f"{self.found.folds} folds instead of {asked}, so that more methods are done in time"
+                f"{self.found.folds} folds instead of {requested}, so that more methods are done in time"
             )
 
     def _with_time_left(self) -> tuple[str, ...]:
-        """The cheapest method that was left out and has time after all, or else one of which nothing is known."""
+        """Return the cheapest skipped method that has time after all, or else one that was not tried."""
         begun = {method for method, _ in self.found.results}
         pace = self._pace()
         out = {name: pace * self.forecasts[name] for name in self.found.skipped if name in self.forecasts}
         out = {name: cost for name, cost in out.items() if name not in begun}
         taken = affordable(out, self.found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
-        if not taken and self.clock.left() > LEAST:
+        if not taken and self.clock.left() > MIN_FIT_SECONDS:
             taken = [name for name in self.found.skipped if name in self.found.untried][:1]
         for method in taken:
             self.costs[method] = out.get(method, 0.0)
@@ -282,6 +344,6 @@ class _Race:
         return tuple(taken)
 
     def _pace(self) -> float:
-        """What folds took in the middle, as a share of their forecasts."""
+        """Return the median time of a fold as a share of its forecast."""
         shares = [self.costs[name] / self.forecasts[name] for name, _ in self.found.results if self.forecasts.get(name)]
         return float(np.clip(np.median(shares), 0.2, 1.0)) if shares else 1.0

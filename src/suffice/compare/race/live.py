@@ -13,8 +13,9 @@ from rich.live import Live
 from rich.table import Column
 from rich.table import Table as Grid
 
-from suffice.compare.race.contest import Findings, Watch
+from suffice.compare.race.contest import Watch
 from suffice.compare.race.methods import METHODS
+from suffice.compare.race.schedule import Findings
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
 from suffice.compare.result import p_text
 from suffice.data.files.sheet import counted

@@ -1,14 +1,18 @@
-"""The methods that are compared: ours, baselines of scikit-learn, and boosting of other packages where installed."""
+"""The catalogue of methods: those of suffice, baselines of scikit-learn, and boosting of other packages if installed.
+
+One entry serves `suffice compare --methods`, `suffice fit --model` and `suffice fit --model auto`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
@@ -28,14 +32,26 @@ from suffice.data.files.sheet import TableError, nearest
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection.measures import Dataset
 
-CHANCE = "most frequent class"  # the rule of chance, which stands beside the methods
+# the rule of chance, a yardstick that takes part in every comparison
+CHANCE = "most frequent class"
+# the methods that `--model auto` tries, the promising and quick ones first
+AUTO_METHODS = (
+    "TabularClassifier",
+    "NaiveBayes",
+    "AdditiveTables",
+    "LDA",
+    "LR Newton",
+    "QDA",
+    "GaussianNB",
+    "NaiveBayes + RC",
+)
 
 
 def as_numbers(numbers: Any, categories: Any) -> ColumnTransformer:
-    """Numbers standardised, categories as columns of 0 and 1.
+    """Standardise numbers and one-hot encode categories.
 
-    A missing number is the median, and a column of 0 and 1 says that it was missing; a missing category is one of its
-    own. Categories of fewer than 5 rows, and those beyond the 100 most frequent, share a column.
+    A missing number becomes the median, with an indicator column; a missing category is a category of its own.
+    Categories of fewer than 5 rows, and those beyond the 100 most frequent, share a column.
     """
     filled = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     indicators = OneHotEncoder(
@@ -46,29 +62,29 @@ def as_numbers(numbers: Any, categories: Any) -> ColumnTransformer:
 
 
 def as_codes(numbers: Any, categories: Any) -> ColumnTransformer:
-    """First categories as codes, at most 255 a column and the rarest under one code, then numbers as they are.
+    """Encode categories as codes, at most 255 a column with the rarest sharing one, and append the numbers unchanged.
 
-    A missing category is NaN, an unknown one -1, which boosting takes for missing.
+    A missing category is NaN; an unknown one is -1, which boosting reads as missing.
     """
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, max_categories=255)
     return ColumnTransformer([("categories", codes, categories), ("numbers", Present(), numbers)])
 
 
 class Present(TransformerMixin, BaseEstimator):
-    """Columns of numbers as they are, without those that all training rows lack: these stop scikit-learn's boosting."""
+    """Drop columns without any number in the training rows: scikit-learn's boosting does not accept them."""
 
     def fit(self, X: Any, y: Any = None) -> Present:  # noqa: ARG002 - as scikit-learn calls it
-        """Find the columns that have a number."""
+        """Find the columns that have numbers."""
         self.columns_ = np.flatnonzero(~np.isnan(np.asarray(X, dtype=float)).all(axis=0))
         return self
 
     def transform(self, X: Any) -> Array:
-        """These columns."""
+        """Keep these columns."""
         return np.asarray(X, dtype=float)[:, self.columns_]
 
 
 def as_categories(numbers: Any, categories: Any) -> ColumnTransformer:
-    """Numbers in five bins by k-means; categories as they are."""
+    """Bin numbers by k-means into five bins; leave categories unchanged."""
     bins = KBinsDiscretizer(5, encode="ordinal", strategy="kmeans", subsample=None, random_state=0)
     filled = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), bins)
     return ColumnTransformer([("numbers", filled, numbers), ("categories", "passthrough", categories)])
@@ -77,8 +93,32 @@ def as_categories(numbers: Any, categories: Any) -> ColumnTransformer:
 Prepare = Callable[[Any, Any], ColumnTransformer]  # of the columns of numbers and those of categories
 
 
+@dataclass(frozen=True, eq=False)
+class TableRows(Dataset):
+    """Rows of a table whose columns have any type, for models that take tables as they are.
+
+    `X` is an Arrow table, `categorical` marks the columns that do not hold numbers, and `kinds` says what columns are
+    read as where that differs from their type.
+    """
+
+    X: pa.Table
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def rows(self, which: Array) -> TableRows:
+        """Select rows by their numbers."""
+        return replace(self, X=self.X.take(pa.array(which)), y=self.y[which])
+
+    def columns(self, which: Array) -> TableRows:
+        """Select columns by their numbers."""
+        names = tuple(self.names[j] for j in which)
+        kinds = {name: kind for name, kind in self.kinds.items() if name in names}
+        return replace(
+            self, X=self.X.select(list(names)), names=names, categorical=self.categorical[which], kinds=kinds
+        )
+
+
 class Given(NamedTuple):
-    """What a method is given of a table with categories and missing values: in a word, in a few, and in a sentence."""
+    """How a method receives categories and missing values: in a word, in a few words, and in a sentence."""
 
     word: str
     words: str
@@ -96,10 +136,30 @@ GIVEN: dict[Prepare | None, Given] = {
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier that takes part: its name, what it is in one line, and how it is made of columns and a seed.
+    """An entry of the catalogue: a classifier, its names, and how it is built for the columns of a table.
 
-    `prepare` learns besides what the classifier needs of its columns; without it the classifier takes a table as it is.
-    `start` is the method that it starts from and should not fall below.
+    Parameters
+    ----------
+    name : str
+        The name in comparisons.
+    about : str
+        One line that says what it is.
+    make : callable
+        Returns the classifier for a seed.
+    prepare : callable or None
+        Preprocessing that is learned with the classifier; None for a classifier that takes tables as they are.
+    start : str
+        The method whose solution it starts from, and which it should not fall below.
+    ours : bool
+        True for a classifier of suffice.
+    categories : callable, optional
+        Returns the settings that tell the classifier which prepared columns are categories.
+    short : str
+        The name on the command line of `fit`, if there is a shorter one.
+    draws_categories : bool
+        True if its random numbers depend on how categories are called.
+    is_chance : bool
+        True for the rule of chance, which is a yardstick and not a rival.
     """
 
     name: str
@@ -108,32 +168,55 @@ class Method:
     prepare: Prepare | None = as_numbers
     start: str = ""
     ours: bool = True
-    told: Callable[[Dataset], dict[str, Any]] | None = None  # settings that say which prepared columns are categories
-    chance: bool = False  # whether it is the rule of chance, which is no rival
-    draws_categories: bool = False  # whether it draws numbers by what categories are called
+    categories: Callable[[Dataset], dict[str, Any]] | None = None
+    short: str = ""
+    draws_categories: bool = False
+    is_chance: bool = False
 
     @property
     def given(self) -> Given:
-        """What it is given of a table that has categories and missing values."""
+        """How it receives categories and missing values."""
         return GIVEN[self.prepare]
 
+    @property
+    def model_name(self) -> str:
+        """The name to type after `fit --model`."""
+        return self.short or self.name
+
+    @property
+    def takes_tables(self) -> bool:
+        """True if it takes columns of any type; otherwise, fitted without preprocessing, it takes numbers only."""
+        return self.prepare is None
+
+    @property
+    def can_be_saved(self) -> bool:
+        """True if `fit` can write it to a model file, which has no place for preprocessing by scikit-learn."""
+        return self.ours and self.prepare in (None, as_numbers)
+
     def build(self, data: Dataset, seed: int) -> Any:
-        """The classifier with all that it learns besides, for the columns of a table."""
+        """Return the classifier, with its preprocessing, for the columns of a table."""
+        if isinstance(data, TableRows):
+            return self.estimator(data.kinds, seed)
         model = self.make(seed)
-        if self.told is not None:
-            model.set_params(**self.told(data))
+        if self.categories is not None:
+            model.set_params(**self.categories(data))
         if self.prepare is None:
             return model
         return make_pipeline(self.prepare(np.flatnonzero(~data.categorical), np.flatnonzero(data.categorical)), model)
 
+    def estimator(self, kinds: Mapping[str, str], seed: int) -> Any:
+        """Return the classifier alone, for a table as it is, with what columns are to be read as."""
+        model = self.make(seed)
+        return model.set_params(columns=dict(kinds)) if kinds and self.takes_tables else model
+
 
 def _kinds(data: Dataset) -> dict[str, Any]:
-    """What `columns` says: the codes of these columns are categories."""
+    """The setting `columns` of our estimators: the codes of these columns are categories."""
     return {"columns": {int(j): "category" for j in np.flatnonzero(data.categorical)}}
 
 
 def _first(data: Dataset) -> list[int] | None:
-    """The columns of `as_codes` that are categories."""
+    """The numbers of the categorical columns after `as_codes`; None if there are none."""
     return list(range(int(data.categorical.sum()))) or None
 
 
@@ -141,25 +224,13 @@ def _feature_types(data: Dataset) -> dict[str, Any]:
     return {"feature_types": ["nominal" if c else "continuous" for c in data.categorical]}
 
 
-def _light_boosting() -> list[Method]:
-    """LightGBM, where it is installed; it is not imported before it is used."""
-    about = "gradient boosting of trees, leaf by leaf (lightgbm)"
-    told = _told_light
-    return [Method("LightGBM", about, _light, as_codes, ours=False, told=told)] if find_spec("lightgbm") else []
-
-
-def _explainable_boosting() -> list[Method]:
-    """EBM, in the same way."""
-    about = "additive shapes by boosting, to be read (interpret)"
-    return [Method("EBM", about, _explainable, None, ours=False, told=_feature_types)] if find_spec("interpret") else []
-
-
-def _told_light(data: Dataset) -> dict[str, Any]:
+def _for_lightgbm(data: Dataset) -> dict[str, Any]:
     first = _first(data)
-    return {} if first is None else {"cat_feature": first}  # by that name it does not warn
+    # the setting has several names; given this one, LightGBM does not warn
+    return {} if first is None else {"cat_feature": first}
 
 
-def _light(seed: int) -> Any:
+def _lightgbm(seed: int) -> Any:
     return import_module("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1, random_state=seed)
 
 
@@ -167,124 +238,137 @@ def _explainable(seed: int) -> Any:
     return import_module("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
 
 
+def _for_tables(name: str, short: str, about: str, make: Callable[[int], Any], **more: Any) -> Method:
+    """A classifier of suffice that takes tables as they are."""
+    return Method(name, about, make, None, categories=_kinds, short=short, **more)
+
+
+def _peer(
+    name: str, about: str, make: Callable[[int], Any], prepare: Prepare | None = as_numbers, **more: Any
+) -> Method:
+    """A classifier of another package."""
+    return Method(name, about, make, prepare, ours=False, **more)
+
+
 def _methods() -> list[Method]:
-    """All methods in the order in which they begin: roughly the cheapest first, those that often win not last."""
-    qda, lda, lr = suffice.QuadraticDiscriminantAnalysis, suffice.LinearDiscriminantAnalysis, suffice.LogisticRegression
-    moved = "its sums moved to the least training risk"
+    """Return all methods in the order in which they start: roughly by cost, with frequent winners not last."""
+    nb, cnb, gnb, lr = suffice.NaiveBayes, suffice.CategoricalNB, suffice.GaussianNB, suffice.LogisticRegression
+    qda, lda, tabular = (
+        suffice.QuadraticDiscriminantAnalysis,
+        suffice.LinearDiscriminantAnalysis,
+        suffice.TabularClassifier,
+    )
+    rc, moved = RiskCalibration, "sums moved to lower the training risk"
+    # packages that may be missing are imported only when they are used
+    lightgbm = _peer(
+        "LightGBM", "gradient boosting of trees, leaf by leaf (lightgbm)", _lightgbm, as_codes, categories=_for_lightgbm
+    )
+    ebm = _peer(
+        "EBM", "interpretable: additive shapes by boosting (interpret)", _explainable, None, categories=_feature_types
+    )
     return [
-        Method(
+        _peer(
             CHANCE,
-            "no method: always the class of most rows",
+            "baseline: always predicts the most frequent class",
             lambda _: DummyClassifier(),
             None,
-            ours=False,
-            chance=True,
+            is_chance=True,
         ),
-        Method("NaiveBayes", "naive Bayes for tables as they are: bins and categories", _naive, None, told=_kinds),
-        Method("LDA", "linear discriminant analysis: normal, one covariance", lambda _: lda()),
-        Method("GaussianNB", "naive Bayes, numbers normal in each class", lambda _: suffice.GaussianNB()),
-        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: suffice.CategoricalNB(), as_categories),
-        Method(
+        _for_tables("NaiveBayes", "nb", "naive Bayes for tables as they are: bins and categories", lambda _: nb()),
+        Method("LDA", "linear discriminant analysis: Gaussian, one covariance", lambda _: lda(), short="lda"),
+        Method("GaussianNB", "naive Bayes, numbers Gaussian in each class", lambda _: gnb(), short="gaussian-nb"),
+        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: cnb(), as_categories),
+        _peer(
             "logistic regression",
             "penalised logistic regression (scikit-learn)",
             lambda _: TheirLogisticRegression(max_iter=1000),
-            ours=False,
         ),
-        Method(
+        _peer(
             "decision tree",
-            "one tree, grown to its end (scikit-learn)",
+            "one fully grown tree (scikit-learn)",
             lambda seed: DecisionTreeClassifier(random_state=seed),
-            ours=False,
         ),
-        Method("QDA", "quadratic discriminant analysis, a covariance a class", lambda _: qda()),
+        Method("QDA", "quadratic discriminant analysis, a covariance per class", lambda _: qda(), short="qda"),
         Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
-        Method("AdditiveTables", "a shape a column and maps of pairs, to be read", _additive, None, told=_kinds),
-        Method(
+        _for_tables(
+            "AdditiveTables",
+            "additive",
+            "interpretable: a shape per column and maps of pairs",
+            lambda _: suffice.AdditiveTables(),
+        ),
+        _for_tables(
             "TabularClassifier",
-            "tables, trees and a normal density, weighed",
-            _tabular,
-            None,
-            told=_kinds,
+            "tabular",
+            "tables, trees and a Gaussian density, weighted",
+            lambda seed: tabular(random_state=seed),
             draws_categories=True,
         ),
-        Method(
+        _peer(
             "gradient boosting",
             "boosted trees on binned columns (scikit-learn)",
             lambda seed: HistGradientBoostingClassifier(random_state=seed),
             as_codes,
-            ours=False,
-            told=lambda data: {"categorical_features": _first(data)},
+            categories=lambda data: {"categorical_features": _first(data)},
+        ),
+        _for_tables(
+            "NaiveBayes + RC", "nb-calibrated", f"NaiveBayes, {moved}", lambda _: nb(learner=rc()), start="NaiveBayes"
         ),
         Method(
-            "CategoricalNB + RC",
-            f"CategoricalNB, {moved}",
-            lambda _: suffice.CategoricalNB(learner=RiskCalibration()),
-            as_categories,
-            "CategoricalNB",
+            "CategoricalNB + RC", f"CategoricalNB, {moved}", lambda _: cnb(learner=rc()), as_categories, "CategoricalNB"
         ),
-        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=RiskCalibration()), start="LDA"),
-        Method(
-            "GaussianNB + RC",
-            f"GaussianNB, {moved}",
-            lambda _: suffice.GaussianNB(learner=RiskCalibration()),
-            start="GaussianNB",
-        ),
-        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=RiskCalibration()), start="LR closed form"),
-        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr()),
+        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=rc()), start="LDA"),
+        Method("GaussianNB + RC", f"GaussianNB, {moved}", lambda _: gnb(learner=rc()), start="GaussianNB"),
+        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=rc()), start="LR closed form"),
+        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr(), short="logistic"),
         Method("Fisher", "Fisher's direction, cut where the plane is tangent", lambda _: suffice.FisherDiscriminant()),
-        Method("Scatter", "direction of LDA, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
-        Method(
-            "MPM", "minimax probability machine: the best worst case", lambda _: suffice.MinimaxProbabilityMachine()
-        ),
-        Method("MEMPM", "minimax machine, classes counted by their shares", lambda _: suffice.MinimumErrorMPM()),
-        Method("Quasi-Bayes", "the plane that touches where QDA's border passes", lambda _: suffice.QuasiBayes()),
-        Method("Linear Bayes", "the plane of least error for normal classes", lambda _: suffice.LinearBayes()),
-        Method("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier(), ours=False),
-        *_light_boosting(),
-        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=RiskCalibration()), start="QDA"),
-        Method(
-            "SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed), ours=False
-        ),
-        Method(
+        Method("Scatter", "LDA's direction, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
+        Method("MPM", "minimax probability machine: best worst case", lambda _: suffice.MinimaxProbabilityMachine()),
+        Method("MEMPM", "minimax machine, classes weighted by their shares", lambda _: suffice.MinimumErrorMPM()),
+        Method("Quasi-Bayes", "the plane tangent where QDA's border passes", lambda _: suffice.QuasiBayes()),
+        Method("Linear Bayes", "the plane of least error for Gaussian classes", lambda _: suffice.LinearBayes()),
+        _peer("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier()),
+        *[lightgbm] * bool(find_spec("lightgbm")),
+        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=rc()), start="QDA"),
+        _peer("SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed)),
+        _peer(
             "neural network",
             "one hidden layer of 100 units (scikit-learn)",
             lambda seed: MLPClassifier(max_iter=500, random_state=seed),
-            ours=False,
         ),
-        *_explainable_boosting(),
+        *[ebm] * bool(find_spec("interpret")),
     ]
 
 
-def _naive(_: int) -> Any:
-    return suffice.NaiveBayes()
-
-
-def _tabular(seed: int) -> Any:
-    return suffice.TabularClassifier(random_state=seed)
-
-
-def _additive(_: int) -> Any:
-    return suffice.AdditiveTables()
-
-
 METHODS = {method.name: method for method in _methods()}
+_BY_ANY_NAME = {name.lower(): method for method in METHODS.values() for name in (method.name, method.model_name)}
 
 
 def is_chance(method: str) -> bool:
-    """Whether a method, by its name, is the rule of chance."""
-    return METHODS[method].chance
+    """True if a method, given by its name, is the rule of chance."""
+    return METHODS[method].is_chance
 
 
-def chosen(names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The methods of these names, whatever their capitals, or all; the rule of chance always takes part."""
-    if not names:
+def choose_methods(names: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the methods of these names, short or full, in any case; or all. The rule of chance always takes part."""
+    if names is None:
         return tuple(METHODS)
-    known = {name.lower(): name for name in METHODS}
-    wanted = [name.strip().lower() for name in names if name.strip()]
-    for name in wanted:
-        if name not in known:
-            raise TableError(
-                f"there is no method {name!r}.{nearest(name, METHODS)} The methods are: {', '.join(METHODS)}"
-            )
-    picked = {known[name] for name in wanted} | {CHANCE}
+    picked = {_named(name, "method", METHODS).name for name in names if name.strip()} | {CHANCE}
     return tuple(name for name in METHODS if name in picked)
+
+
+def model_named(name: str) -> Method:
+    """Return the method of a name, short or full, that `fit` can save."""
+    known = [method.model_name for method in METHODS.values() if method.can_be_saved]
+    method = _named(name, "model", ["auto", *known])
+    if not method.can_be_saved:
+        raise TableError(
+            f"{method.name} cannot be saved in a model file. The models are: {', '.join(['auto', *known])}"
+        )
+    return method
+
+
+def _named(name: str, what: str, names: Iterable[str]) -> Method:
+    wanted = name.strip().lower()
+    if wanted not in _BY_ANY_NAME:
+        raise TableError(f"there is no {what} {wanted!r}.{nearest(wanted, names)} The {what}s are: {', '.join(names)}")
+    return _BY_ANY_NAME[wanted]

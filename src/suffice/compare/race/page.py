@@ -13,14 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import suffice
-from suffice.compare.race.contest import Findings, Race
+from suffice.compare.race.contest import Race
 from suffice.compare.race.live import MEANING, SIGNS, left_out, warnings_of
 from suffice.compare.race.methods import CHANCE, METHODS, Method, is_chance
 from suffice.compare.race.own import EMBEDDED, OwnTable
-from suffice.compare.race.trial import GRID
+from suffice.compare.race.schedule import Findings
 from suffice.compare.race.verdict import Comparison, Line
 from suffice.data.files.sheet import Reading, counted
-from suffice.model_selection.measures import Dataset
+from suffice.model_selection.measures import FALSE_POSITIVE_RATES, Dataset
 from suffice.report import page
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
 
@@ -122,7 +122,7 @@ def program(method: Method, found: Findings, contest: Race, asked: ComparisonSet
     if method.prepare is not None:
         prepared = method.prepare(_Named("numbers"), _Named("categories"))
         parts.append(prepared)
-        model.set_params(**(method.told(data) if method.told is not None else {}))
+        model.set_params(**(method.categories(data) if method.categories is not None else {}))
         steps += [f"{name} = {_names(data, kind)}" for name, kind in (("numbers", False), ("categories", True))]
         steps.append(f"columns = {_code(prepared)}")
     steps.append(
@@ -385,7 +385,7 @@ def _roc(comparison: Comparison, classes: list[str], colours: Mapping[str, int])
     curves = [result["roc"] for result in comparison.results[best] if "roc" in result]
     if not curves:
         return Html()
-    points = list(zip(GRID.tolist(), np.mean(curves, axis=0).tolist(), strict=True))
+    points = list(zip(FALSE_POSITIVE_RATES.tolist(), np.mean(curves, axis=0).tolist(), strict=True))
     area = float(np.mean([result["auc"] for result in comparison.results[best] if "auc" in result]))
     x, y = f"share of {classes[0]} taken wrongly", f"share of {classes[1]} found"
     long = max(len(x), len(y)) > 36

@@ -12,8 +12,8 @@ from scipy.stats import binomtest
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
 from suffice.compare import corrected_resampled_t, holm_adjusted, mcnemar
-from suffice.compare.race.contest import Findings
 from suffice.compare.race.methods import CHANCE, METHODS, Given, is_chance
+from suffice.compare.race.schedule import Findings
 from suffice.compare.result import p_text
 from suffice.compare.two import FEW
 from suffice.data.files.sheet import counted
