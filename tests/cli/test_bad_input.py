@@ -160,7 +160,7 @@ def test_notes_of_a_later_version(model, call):
 def test_a_model_is_not_replaced_by_accident(model, call):
     before = model.read_bytes()
     words = ("fit", "b.csv", "--target", "back", "--model", "nb", "--out", "m.suffice")
-    assert "there is a file m.suffice already: choose another --out, or say --force" in call(*words, code=2)
+    assert "there is a file m.suffice already: choose another --out, or give --force" in call(*words, code=2)
     assert model.read_bytes() == before
     call(*words, "--force")
     assert model.read_bytes() != before
@@ -269,7 +269,7 @@ def test_a_fault_of_ours_is_a_sentence(model, call, monkeypatch):
 
     monkeypatch.setattr("suffice.cli.inspect.load", fails)
     said = call("inspect", "m.suffice", code=1)
-    assert "suffice failed, which it should not: ZeroDivisionError: by zero. SUFFICE_TRACEBACK=1 shows where" in said
+    assert "suffice failed because of a bug: ZeroDivisionError: by zero. Set SUFFICE_TRACEBACK=1 to see where" in said
 
 
 def test_words_that_are_no_options(call):

@@ -128,7 +128,7 @@ def test_merge_update_and_forget_are_those_of_python(files, call, kind):
 def test_stale_weights_are_said_and_learned_anew(files, call):
     call("fit", "a.csv", "--target", "back", "--out", "m.suffice")
     assert "stale no" in call("inspect", "m.suffice")
-    stale = "rows have come or gone since it was calibrated: `suffice recalibrate` does that again"
+    stale = "rows were added or removed since the model was calibrated: `suffice recalibrate` calibrates it again"
     assert stale in call("update", "m.suffice", "b.csv")
     assert "stale yes" in call("inspect", "m.suffice")
     assert stale in call("predict", "m.suffice", "new.csv")

@@ -60,7 +60,7 @@ def test_another_file_is_replaced_only_by_force(model, call, words):
     other = model.parent / "both.csv"
     before = other.read_bytes()
     said = call(*words, "both.csv", code=2)
-    assert f"there is a file both.csv already: choose another {words[-1]}, or say --force to replace it" in said
+    assert f"there is a file both.csv already: choose another {words[-1]}, or give --force to replace it" in said
     assert other.read_bytes() == before
     call(*words, "both.csv", "--force")
     assert other.read_bytes() != before

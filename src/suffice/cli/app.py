@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import suffice
-from suffice.cli import change, compare, evaluate, explain, fit, inspect, merge, predict
+from suffice.cli import change, compare, evaluate, explain, fit, inspect, predict
 from suffice.cli.console import Commands, register
 from suffice.report.console import out
 
@@ -23,7 +23,7 @@ register(app, predict.predict, predict.EXAMPLES)
 register(app, evaluate.evaluate, evaluate.EXAMPLES)
 register(app, inspect.inspect, inspect.EXAMPLES)
 register(app, explain.explain, explain.EXAMPLES)
-register(app, merge.merge, merge.EXAMPLES)
+register(app, change.merge, change.MERGE_EXAMPLES)
 register(app, compare.compare, compare.EXAMPLES)
 for one in change.CHANGES:
     register(app, change.command(one), [one.example])
@@ -38,7 +38,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Classifiers learned from sufficient statistics."""

@@ -40,8 +40,8 @@ EXAMPLES = (
     'suffice compare iris --methods "LDA, NaiveBayes, gradient boosting"',
     "suffice compare --methods help",
 )
-MEASURED = ("method", "fold", "rows", "error", "log_loss", "fit_seconds", "predict_seconds")  # of every fold
-MOST_JOBS = 4  # unless more are asked for: every process holds a copy of the training rows
+CSV_COLUMNS = ("method", "fold", "rows", "error", "log_loss", "fit_seconds", "predict_seconds")  # of every fold
+MAX_DEFAULT_JOBS = 4  # every process holds a copy of the training rows
 
 
 def compare(
@@ -50,21 +50,23 @@ def compare(
     ] = "",
     target: options.Target = None,
     methods: Annotated[
-        str | None, typer.Option("--methods", help="Names, by commas; 'help' says what there is, in a line each.")
+        str | None, typer.Option("--methods", help="Names separated by commas; 'help' lists all methods.")
     ] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 10,
     max_time: Annotated[
-        float, typer.Option("--max-time", min=1, help="Seconds; what is not done by then is listed.")
+        float, typer.Option("--max-time", min=1, help="Seconds; methods that are not done by then are listed.")
     ] = 120.0,
     sample: Annotated[
-        int | None, typer.Option("--sample", min=20, help="So many rows instead of all, each class in its share.")
+        int | None, typer.Option("--sample", min=20, help="Number of rows to use instead of all, stratified by class.")
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of the folds and of methods that draw numbers.")
+        int, typer.Option("--seed", min=0, max=2**31 - 1, help="Random seed of the folds and methods.")
     ] = 0,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes; one for each core, up to 4.")] = None,
-    page: Annotated[Path | None, typer.Option("--report", help="Write one page, self-contained.")] = None,
-    results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Number of processes. Default: one per core, up to 4.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML page.")] = None,
+    results: Annotated[Path | None, typer.Option("--csv", help="Write the results of every fold as CSV.")] = None,
     many_classes: options.ManyClasses = False,
     force: options.Force = False,
     na: options.Na = None,
@@ -73,9 +75,9 @@ def compare(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
 ) -> None:
-    """Compare classifiers on a table of your own: the same honest folds for all, tests, and a verdict.
+    """Compare classifiers on your own table: the same folds for all, hypothesis tests, and a verdict.
 
-    Cheap methods come first. Ctrl-C ends it early: what was measured is shown and written.
+    Cheap methods run first. Ctrl-C stops early: the results so far are shown and written.
     """
     began = time.monotonic()
     if methods == "help":
@@ -84,7 +86,7 @@ def compare(
         out.print(f"Short names: {short}.", markup=False, highlight=False, soft_wrap=True)
         return
     if not table:
-        raise stop("which table? Say a CSV or Parquet file, or one of breast_cancer, digits, iris, wine")
+        raise stop("which table? Give a CSV or Parquet file, or one of breast_cancer, digits, iris, wine")
     check_output("--report", page, (table,), force)
     check_output("--csv", results, (table,), force)
     if page is not None and results is not None and page.resolve() == results.resolve():
@@ -114,9 +116,9 @@ def compare(
 
 
 def cores() -> int:
-    """Processes by default."""
+    """Return the default number of processes."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(MOST_JOBS, there))
+    return max(1, min(MAX_DEFAULT_JOBS, there))
 
 
 def _winner(found: Findings) -> str | None:
@@ -129,7 +131,7 @@ def _command() -> str:
 
 
 def _sampled(read: OwnTable, size: int | None, seed: int) -> OwnTable:
-    """So many rows, with the classes in their shares; a class that has but one of them is left out."""
+    """Draw a stratified sample of rows; a class with only one row in it is left out."""
     labels = read.data.y
     if size is None or size >= len(labels):
         return read
@@ -162,14 +164,14 @@ def _describe(contest: Race) -> None:
 
 
 def _folds_csv(found: Findings) -> str:
-    """A line for every method and fold that was measured."""
+    """Return a line for every method and fold that was measured."""
     rows = []
     for method in found.methods:
         for fold in found.done(method):
             got = found.results[method, fold]
             times = (f"{got['seconds'][part]:.6f}" for part in ("fit", "predict"))
             rows.append((method, fold, got["asked"], got["error"], got.get("log_loss"), *times))
-    columns = zip(*rows, strict=True) if rows else ((),) * len(MEASURED)
+    columns = zip(*rows, strict=True) if rows else ((),) * len(CSV_COLUMNS)
     file = io.BytesIO()
-    write_text(pa.table(dict(zip(MEASURED, columns, strict=True))), file)
+    write_text(pa.table(dict(zip(CSV_COLUMNS, columns, strict=True))), file)
     return file.getvalue().decode()

@@ -1,4 +1,4 @@
-"""How commands end when something is wrong: a sentence and an exit code, never a traceback."""
+"""Options, notes and tables that commands share, and how they end: with a sentence and an exit code, no traceback."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from suffice.data.files.sheet import TableError
 from suffice.learners import StaleWarning
 from suffice.report.console import check_writable, err, out, reader_gone, stop
 
-PATIENCE = 2.0  # seconds until a command says what it is doing
+SILENT_SECONDS = 2.0  # until a command in a pipe says what it is doing
 
 
 def say(text: str) -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     out.print(text, markup=False, highlight=False, soft_wrap=not out.is_terminal)
 
 
 def note(notes: Iterable[str]) -> None:
-    """Sentences about what had to be decided, each once."""
+    """Print notes on decisions, each once."""
     for text in dict.fromkeys(notes):
         err.print(f"note: {text}", style="yellow", markup=False, highlight=False, soft_wrap=not err.is_terminal)
 
 
 def grid(heads: Sequence[str], rows: Iterable[Iterable[Any]], left: int = 1) -> Grid:
-    """A table without lines: so many columns of words, then numbers; without heads if all are empty."""
+    """Return a borderless table: `left` columns of text, then numbers; without a header if all heads are empty."""
     columns = [Column(head, justify="left" if j < left else "right") for j, head in enumerate(heads)]
     made = Grid(*columns, box=None, header_style="bold", pad_edge=False, show_header=any(heads))
     for row in rows:
@@ -47,21 +47,21 @@ def grid(heads: Sequence[str], rows: Iterable[Iterable[Any]], left: int = 1) -> 
 
 
 def show(table: Grid) -> None:
-    """A table of the result."""
+    """Print a table of the result."""
     out.print(table, markup=False, highlight=False)
 
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Say what is being done: at once on a terminal, as long as it lasts; elsewhere a line if it takes long.
+    """Show what is being done: as a status on a terminal, elsewhere as one line if it takes long.
 
-    What is given is a function to call with what is being done now.
+    Yields a function to call with the current step.
     """
     if err.is_terminal:
         with err.status(what) as status:
             yield lambda now: status.update(f"{what}: {now}")
         return
-    later = threading.Timer(PATIENCE, err.print, (f"{what} ...",), {"markup": False, "highlight": False})
+    later = threading.Timer(SILENT_SECONDS, err.print, (f"{what} ...",), {"markup": False, "highlight": False})
     later.daemon = True
     later.start()
     try:
@@ -72,7 +72,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def noting() -> Iterator[list[warnings.WarningMessage]]:
-    """Warnings of the library as notes, at the end; `note_stale` has its own words for one of them."""
+    """Turn warnings of the library into notes at the end, except StaleWarning: `note_stale` has its own words."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for other in (DeprecationWarning, StaleWarning):
@@ -82,20 +82,20 @@ def noting() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def note_stale(model: Any) -> None:
-    """Say so if rows have come or gone since something was chosen from rows."""
+    """Note if rows were added or removed since the model was calibrated."""
     with noting():
         stale = getattr(model, "stale_", False)
     if stale:
-        note(["rows have come or gone since it was calibrated: `suffice recalibrate` does that again"])
+        note(["rows were added or removed since the model was calibrated: `suffice recalibrate` calibrates it again"])
 
 
-PAGES = (".html", ".htm")  # which can be made again, and are replaced
+PAGES = (".html", ".htm")  # replaced without --force, since they can be made again
 
 
 def check_output(
     option: str, out: Path | None, inputs: Iterable[Path | str | None], force: bool, place: Path | None = None
 ) -> str | None:
-    """What may be replaced, as `replacing` takes it; TableError if that would be a file that is needed.
+    """Return what may be replaced, as `replacing` takes it; TableError if that is a file that must stay.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def check_output(
     out : Path or None
         The output; None if there is none.
     inputs : iterable of Path, str or None
-        The files that the command reads: none of them is replaced, whatever is said.
+        The files that the command reads, which are never replaced.
     force : bool
-        Whether another file that is there may be replaced. Pages may be in any case.
+        True to replace any other existing file; pages are always replaced.
     place : Path, default=None
-        The file that the command changes in its place, which it may replace.
+        The file that the command changes in place, and may replace.
     """
     if out is not None and str(out) == "-":
-        raise TableError(f"{option} is the name of a file, and not '-': nothing is written to standard output")
+        raise TableError(f"{option} must name a file, got '-': this command does not write to standard output")
     check_local(out)
     check_writable(out)
     if out is None or _same(out, place):
@@ -120,7 +120,7 @@ def check_output(
     if there and any(_same(out, one) for one in inputs):
         raise TableError(f"{out} is read by this command and would be replaced: choose another {option}")
     if there and not force and out.suffix.lower() not in PAGES:
-        raise TableError(f"there is a file {out} already: choose another {option}, or say --force to replace it")
+        raise TableError(f"there is a file {out} already: choose another {option}, or give --force to replace it")
     return ANY if there or force else None
 
 
@@ -132,7 +132,7 @@ PANEL = "How the table is read"
 
 
 def separator_of(given: str | None) -> str | None:
-    """A separator as a shell can give it.
+    """Return the separator for a name that a shell can pass.
 
     >>> separator_of("tab") == separator_of(chr(92) + "t") == chr(9)
     True
@@ -141,7 +141,7 @@ def separator_of(given: str | None) -> str | None:
 
 
 def names_of(given: list[str] | None) -> list[str] | None:
-    """Names of columns, by commas; one that has a comma itself stands in quotes.
+    """Split names of columns at commas; a name that contains a comma is quoted.
 
     >>> names_of(["a, b", '"c,d",e'])
     ['a', 'b', 'c,d', 'e']
@@ -152,20 +152,18 @@ def names_of(given: list[str] | None) -> list[str] | None:
 ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` writes it.")]
 TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, also as .gz.")]
 Target = Annotated[str | None, typer.Option("--target", help="The column that holds the classes.")]
-ManyClasses = Annotated[
-    bool, typer.Option("--many-classes", help="There are more than 100 classes, or few rows of each.")
-]
+ManyClasses = Annotated[bool, typer.Option("--many-classes", help="Allow more than 100 classes, or few rows of each.")]
 Na = Annotated[
     list[str] | None,
     typer.Option(
         "--na",
         rich_help_panel=PANEL,
-        help="A text that means that a value is missing, besides ?, NA, N/A, null, NaN and nothing; may be repeated.",
+        help="A text that stands for a missing value, in addition to ?, NA, N/A, null, NaN and empty; may be repeated.",
     ),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option("--decimal", rich_help_panel=PANEL, help="The decimal point, . or a comma. Default: it is noticed."),
+    typer.Option("--decimal", rich_help_panel=PANEL, help="The decimal mark, . or a comma. Default: detected."),
 ]
 Separator = Annotated[
     str | None,
@@ -173,7 +171,7 @@ Separator = Annotated[
         "--separator",
         callback=separator_of,
         rich_help_panel=PANEL,
-        help="What stands between values, also tab or space by its name. Default: , ; tab or | is noticed.",
+        help="The character between values; tab and space by name. Default: one of , ; tab | is detected.",
     ),
 ]
 Categorical = Annotated[
@@ -182,7 +180,7 @@ Categorical = Annotated[
         "--categorical",
         callback=names_of,
         rich_help_panel=PANEL,
-        help="Columns of codes, not of numbers, by commas; may be repeated.",
+        help="Columns that hold codes, not numbers, separated by commas; may be repeated.",
     ),
 ]
 Drop = Annotated[
@@ -191,31 +189,31 @@ Drop = Annotated[
         "--drop",
         callback=names_of,
         rich_help_panel=PANEL,
-        help="Columns to leave out, by commas; may be repeated. A name with a comma stands in double quotes.",
+        help="Columns to leave out, separated by commas; may be repeated. Quote a name that has a comma.",
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Where the model is written.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")]
 Instead = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Where the model is written, instead of in its own place.")
+    Path | None, typer.Option("--out", "-o", help="The model file to write, instead of replacing the model.")
 ]
 Raw = Annotated[
     bool,
     typer.Option(
         "--raw",
-        help="Write text as it is. Default: in CSV, text that spreadsheets compute, as =A1 or -x, gets a ' in front, "
-        "which all commands drop when they read it.",
+        help="Write text unchanged. By default, text in CSV that a spreadsheet would compute, such as =A1 or -x, is "
+        "prefixed with ', which all commands drop when they read it.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if there is one.")]
 
 
-TRACEBACK = "SUFFICE_TRACEBACK"  # set it to see where a fault is
+TRACEBACK = "SUFFICE_TRACEBACK"  # if set, errors show their traceback
 
 
 class Commands(TyperGroup):
-    """Commands of which none ends in a traceback.
+    """Commands that end without a traceback.
 
-    Exit codes: 0 done, 1 nothing useful or a fault, 2 bad input, 130 interrupted, 141 nobody reads on.
+    Exit codes: 0 success, 1 nothing useful or a bug, 2 bad input, 130 interrupted, 141 nobody reads the output.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -232,10 +230,11 @@ class Commands(TyperGroup):
                 raise
             raise stop(_sentence(error)) from None
         except Exception as error:
-            if os.environ.get(TRACEBACK) or _ends(error):
+            # errors of typer and click end a command in an orderly way
+            if os.environ.get(TRACEBACK) or isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
                 raise
             err.print(
-                f"suffice failed, which it should not: {type(error).__name__}: {error}. {TRACEBACK}=1 shows where",
+                f"suffice failed because of a bug: {type(error).__name__}: {error}. Set {TRACEBACK}=1 to see where",
                 style="red",
                 markup=False,
                 highlight=False,
@@ -243,20 +242,15 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from None
 
 
-def _ends(error: Exception) -> bool:
-    """Whether it is one of those by which a command ends in order, or the words of the user cannot be read."""
-    return isinstance(error, typer.Abort) or hasattr(error, "exit_code")
-
-
 def register(app: typer.Typer, command: Callable[..., None], examples: Iterable[str]) -> None:
-    """Make a function a command: its help are its docstring, a line for each paragraph, and examples."""
+    """Make a function a command; its help is its docstring, one line per paragraph, and examples."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     app.command(help=words, epilog="\n\n".join(["Examples:", *examples]))(command)
 
 
 def _sentence(error: BaseException) -> str:
-    """What is wrong, in one paragraph."""
+    """Return the message of an error in one paragraph."""
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {error}"
     if isinstance(error, OSError) and error.filename is not None:

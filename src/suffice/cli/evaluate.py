@@ -1,4 +1,4 @@
-"""`suffice evaluate`: how good a model is on rows with labels."""
+"""`suffice evaluate`: measure a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from sklearn.metrics import confusion_matrix
 
 from suffice._core.vector import Array
+from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import grid, note, note_stale, noting, say, show, working
 from suffice.cli.rows import rows_for
@@ -16,7 +17,7 @@ from suffice.cli.store import load
 from suffice.data.files.sheet import Reading, counted
 from suffice.model_selection.measures import gains_over_chance, no_better_than_chance, of_probabilities, roc
 
-WIDE = 8  # classes up to which the confusion matrix is shown
+MAX_CLASSES_IN_MATRIX = 8  # of more, only the most frequent confusions are shown
 NAMES = {
     "error": "rows wrong",
     "log_loss": "log loss",
@@ -38,8 +39,8 @@ def evaluate(
 ) -> None:
     """Measure a model on rows that it has not learned: error, log loss, Brier score, calibration error, AUC.
 
-    Chance is the rule that knows the classes' shares among the rows learned, and nothing else. The exit code is 1 if
-    the model is no better: if its log loss is no smaller, and its error not clearly smaller.
+    Chance knows only the shares of the classes among the training rows. The exit code is 1 if the model is no better:
+    if its log loss is not smaller and its error not clearly smaller.
     """
     stored = load(model)
     with working(f"reading {table}"):
@@ -49,7 +50,7 @@ def evaluate(
     classes, truth = stored.model.classes_, np.asarray(rows.y)
     new = ~np.isin(truth, classes)
     if new.any():
-        labels = ", ".join(map(str, np.unique(truth[new])[:5]))
+        labels = join_words(np.unique(truth[new]), 5)
         note([f"{counted(int(new.sum()), 'row')} of classes that were never learned ({labels}): always wrong"])
     with noting(), working(f"predicting {counted(len(truth), 'row')}"):
         p = np.asarray(stored.model.predict_proba(rows.X))
@@ -80,12 +81,12 @@ def _shown(key: str, value: float) -> str:
     return f"{value:.2%}" if key == "error" else f"{value:.4f}"
 
 
-def _confusion(classes: Array, truth: Array, said: Array) -> Any:
-    """Rows by true and predicted class; of many classes, the errors that are made most."""
+def _confusion(classes: Array, truth: Array, predicted: Array) -> Any:
+    """Return the rows by true and predicted class; for many classes, the most frequent errors."""
     labels = np.union1d(classes.astype(str), truth.astype(str))
-    table = confusion_matrix(truth.astype(str), said.astype(str), labels=labels)
-    if len(labels) <= WIDE:
-        heads = ("true class", *(f"said {label}" for label in labels))
+    table = confusion_matrix(truth.astype(str), predicted.astype(str), labels=labels)
+    if len(labels) <= MAX_CLASSES_IN_MATRIX:
+        heads = ("true class", *(f"predicted {label}" for label in labels))
         return grid(heads, [(label, *(f"{n:,}" for n in row)) for label, row in zip(labels, table, strict=True)])
     np.fill_diagonal(table, 0)
     worst = [np.unravel_index(at, table.shape) for at in np.argsort(-table, axis=None, kind="stable")[:10]]

@@ -23,30 +23,30 @@ EXAMPLES = (
 
 def explain(
     model: options.ModelFile,
-    page: Annotated[Path, typer.Option("--page", "-p", help="Where the page is written, one .html file.")],
+    page: Annotated[Path, typer.Option("--page", "-p", help="The page to write, one .html file.")],
     rows: Annotated[
         str | None,
-        typer.Option("--rows", help="A table of rows to take importances from; the first can be set in the page."),
+        typer.Option("--rows", help="A table of rows for the importances; the first row is the start of the sliders."),
     ] = None,
     force: options.Force = False,
     na: options.Na = None,
     decimal: options.Decimal = None,
     separator: options.Separator = None,
 ) -> None:
-    """Write a page about a model: what it is, what each column adds, and the sums it was learned from.
+    """Write a page about a model: its type, the effect of each column, and the sums it was learned from.
 
-    The page is one file that needs no network. Where the model is a sum of terms by column, every column has a slider
-    or a menu, and the page computes the class probabilities of the row that is set.
+    The page is one file that needs no network. If the model is a sum of terms by column, every column has a slider or a
+    menu, and the page computes the class probabilities of the row that they set.
     """
     check_output("--page", page, (model, rows), force)
-    known, X = _asked(model, rows, Reading(tuple(na or ()), decimal, separator))
+    known, X = _read(model, rows, Reading(tuple(na or ()), decimal, separator))
     with noting(), working(f"writing {page}"):
         write_page(known, page, X)
     say(f"page: {page}, {page.stat().st_size / 1024:,.0f} KiB")
 
 
-def _asked(model: Path, rows: str | None, how: Reading) -> tuple[Any, Any]:
-    """The model, and the rows if there are any."""
+def _read(model: Path, rows: str | None, how: Reading) -> tuple[Any, Any]:
+    """Return the model, and the rows if there are any."""
     if rows is None:
         return suffice.load(model), None
     stored = load(model)

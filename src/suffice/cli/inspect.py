@@ -1,4 +1,4 @@
-"""`suffice inspect`: what a model file holds."""
+"""`suffice inspect`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from suffice.data.files.sheet import counted
 from suffice.data.files.values import PLURAL
 from suffice.data.files.ways import WAYS
 
-CLASSES = 20  # that are listed
+MAX_CLASSES_SHOWN = 20
 
 EXAMPLES = ("suffice inspect m.suffice",)
 
 
 def inspect(model: options.ModelFile) -> None:
-    """Show what a model is: its kind, settings, classes, columns, and what was done with it."""
+    """Show a model: its type, settings, classes, columns and history."""
     stored = load(model)
     with noting():
         lines = _lines(stored)
@@ -31,7 +31,7 @@ def inspect(model: options.ModelFile) -> None:
 
 
 def _lines(stored: Stored) -> list[tuple[str, str]]:
-    """Name and value of what there is to know."""
+    """Return names and values to show."""
     model, about = stored.model, stored.about
     first = (type(model).__doc__ or "").strip().split("\n")[0]
     lines = [("model", f"{type(model).__name__}" + f" (--model {about.kind})" * (about.kind is not None))]
@@ -58,7 +58,7 @@ NEEDS = {"merge": "merge", "update": "partial_fit", "forget": "forget"}
 
 
 def _settings(model: Any) -> str:
-    """Those that differ from the default; of an encoder, that there is one."""
+    """Return the settings that differ from the default; an encoder is only named."""
     default = type(model)().get_params(deep=False)
     given = {name: value for name, value in model.get_params(deep=False).items() if value is not default.get(name)}
     given = {name: value for name, value in given.items() if _differs(value, default.get(name))}
@@ -75,8 +75,8 @@ def _differs(value: Any, default: Any) -> bool:
 def _classes(model: Any) -> Any:
     mass = model.class_count_
     rows = [(label, f"{n:,.0f}", f"{n / mass.sum():.1%}") for label, n in zip(model.classes_, mass, strict=True)]
-    more = [(f"and {len(rows) - CLASSES} more", "", "")] * (len(rows) > CLASSES)
-    return grid(("class", "rows", "share"), [*rows[:CLASSES], *more])
+    more = [(f"and {len(rows) - MAX_CLASSES_SHOWN} more", "", "")] * (len(rows) > MAX_CLASSES_SHOWN)
+    return grid(("class", "rows", "share"), [*rows[:MAX_CLASSES_SHOWN], *more])
 
 
 def _columns(stored: Stored, became: Any) -> Any:

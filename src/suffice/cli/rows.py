@@ -1,4 +1,4 @@
-"""Rows of a table for a model: its columns by name, and labels of its kind."""
+"""The rows of a table as a model takes them: its columns by name, and labels of its type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suffice.data.files.values import BOOLEAN, TEXT, TYPES, kind_of
 
 
 class ModelRows(NamedTuple):
-    """Features in the order of a model, labels if they were asked for, the file, and what there is to say."""
+    """Features in the order of a model, labels if requested, the file, and notes."""
 
     X: pa.Table
     y: Array | None
@@ -38,10 +38,10 @@ def rows_for(
     keep: Collection[str] = (),
     learn: bool = False,
 ) -> ModelRows:
-    """The rows of a file as a model takes them.
+    """Read the rows of a file as a model takes them.
 
-    Another order of columns does not matter; a column too many is left out with a note, one too few is an error, unless
-    the model has found that it says nothing, and the rows are only to be predicted.
+    Columns may be in any order. An unknown column is left out with a note. A missing one is an error, unless the rows
+    are only predicted and the model does not use the column.
     """
     about = stored.about
     how, target = about.reading(how), target or about.target
@@ -49,10 +49,10 @@ def rows_for(
     file = sheet = read(path, how, {**as_text, **about.columns}, target, keep)
     if labels:
         target = check_target(sheet, target)
-    silent = _silent(stored.model)
-    spared = set() if learn else silent
-    _check_columns(sheet, [name for name in about.columns if name not in spared])
-    sheet = _without_need(sheet, stored, spared)
+    silent = {name for name, one in getattr(stored.model, "columns_", {}).items() if one.silent}
+    optional = set() if learn else silent
+    _check_columns(sheet, [name for name in about.columns if name not in optional])
+    sheet = _add_missing(sheet, stored, optional)
     sheet = labelled(sheet, target) if labels and target is not None else sheet
     X = sheet.table.select(list(about.columns))
     known = {*about.columns, *about.ignored, *keep, target}
@@ -65,21 +65,16 @@ def rows_for(
     return ModelRows(X, y, file, notes)
 
 
-def _silent(model: Any) -> set[str]:
-    """The columns that a model leaves out by itself."""
-    return {name for name, one in getattr(model, "columns_", {}).items() if one.silent}
-
-
-def _without_need(sheet: Sheet, stored: Stored, silent: set[str]) -> Sheet:
-    """A table with the columns that need not be there, all values missing."""
+def _add_missing(sheet: Sheet, stored: Stored, optional: set[str]) -> Sheet:
+    """Add the optional columns that a table lacks, with all values missing."""
     table = sheet.table
-    for name in silent.difference(table.column_names):
+    for name in optional.difference(table.column_names):
         table = table.append_column(name, pa.nulls(table.num_rows, TYPES[stored.about.columns[name]]))
     return replace(sheet, table=table)
 
 
 def _check_columns(sheet: Sheet, names: list[str]) -> None:
-    """TableError if a column is missing that was learned from."""
+    """Raise TableError if a column that was learned from is missing."""
     known = sheet.table.column_names
     lost = [name for name in names if name not in known]
     if lost:
@@ -92,7 +87,7 @@ def _check_columns(sheet: Sheet, names: list[str]) -> None:
 
 
 def unseen(model: Any, X: pa.Table) -> list[str]:
-    """A sentence for every column with categories that were never learned."""
+    """Return a note for every column with categories that were never learned."""
     notes = []
     for name, known in _categories(model).items():
         column = X[name] if name in X.column_names else None
@@ -109,7 +104,7 @@ def unseen(model: Any, X: pa.Table) -> list[str]:
 
 
 def _categories(model: Any) -> dict[str, Array]:
-    """The categories that a model has learned, by column."""
+    """Return the categories that a model has learned, by column."""
     features = getattr(getattr(model, "statistics_", None), "domain", None)
     parts = getattr(getattr(features, "features", None), "parts", {})
     found: dict[str, Array] = {}

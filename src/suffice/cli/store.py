@@ -1,4 +1,4 @@
-"""Models as the commands keep them: an estimator, and what is known of the tables that it came from."""
+"""Model files of the commands: an estimator, and facts about the tables that it was learned from."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from suffice.data.files.ways import WAYS
 from suffice.persistence import ModelFileError, load_noted, save
 from suffice.persistence.schema import declared, suits
 
-KEY = "command"  # under which the notes of a file have what the commands know
-HOLDS = {  # what columns are read as; all others are numbers
+KEY = "command"  # of these facts among the notes of a file
+HOLDS = {  # how columns are read; all others are numbers
     **dict.fromkeys(TEXTUAL, TEXT),
     ColumnContent.BOOLEANS: BOOLEAN,
     ColumnContent.DATES: MOMENT,
@@ -27,29 +27,29 @@ HOLDS = {  # what columns are read as; all others are numbers
 
 @dataclass(frozen=True)
 class About:
-    """What the commands know of a model besides itself."""
+    """Facts about a model that the commands store with it."""
 
     target: str | None = None
-    columns: dict[str, str] = field(default_factory=dict)  # what each was read as, in the order of the model
-    ignored: list[str] = field(default_factory=list)  # columns that were there and are no part of the model
+    columns: dict[str, str] = field(default_factory=dict)  # how each was read, in the order of the model
+    ignored: list[str] = field(default_factory=list)  # columns of the table that the model does not use
     na: list[str] = field(default_factory=list)
     decimal: str | None = None
-    kind: str | None = None  # by which name it was asked for
-    written: dict[str, str] = field(default_factory=dict)  # in which way columns are written, if not plainly
-    history: list[str] = field(default_factory=list)  # what was done with it, a sentence each
+    kind: str | None = None  # the name after --model
+    written: dict[str, str] = field(default_factory=dict)  # the notation of columns with an unusual one
+    history: list[str] = field(default_factory=list)  # one sentence per step
 
     def then(self, did: str) -> About:
-        """The same, after something more was done."""
+        """Return these facts with one more step in the history."""
         return replace(self, history=[*self.history, did])
 
     def reading(self, how: Reading) -> Reading:
-        """How to read a table for this model: as that which it was learned from, unless told otherwise."""
+        """Return how to read a table for this model: like the one it was learned from, unless `how` says otherwise."""
         return replace(how, na=(*self.na, *how.na), decimal=how.decimal or self.decimal, written=self.written)
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """A model, what is known of it, and by which version it was written."""
+    """A model, the facts about it, and the version that wrote it."""
 
     model: Any
     about: About
@@ -57,7 +57,7 @@ class Stored:
 
 
 def load(path: Path) -> Stored:
-    """A model from a file; one that was saved in Python is described by what it has learned."""
+    """Load a model; one that was saved in Python is described by its own columns."""
     check_local(path, "read", ModelFileError)
     if not path.exists():
         raise ModelFileError(f"there is no file {path}: `suffice fit` makes one")
@@ -74,7 +74,7 @@ def load(path: Path) -> Stored:
 
 
 def _about(notes: Mapping[str, Any], path: Path) -> About:
-    """The notes of the command, which may be of a later version with more to them."""
+    """Return the facts in the notes of a file, which a later version may have extended."""
     known, given = declared(About), notes[KEY]
     given = {key: value for key, value in given.items() if key in known} if isinstance(given, dict) else {"columns": 0}
     sound = all(suits(value, known[key][0]) for key, value in given.items())
@@ -85,19 +85,19 @@ def _about(notes: Mapping[str, Any], path: Path) -> About:
 
 
 def _columns(model: Any, path: Path) -> dict[str, str]:
-    """What the columns of a model are that was saved in Python."""
+    """Return how the columns of a model that was saved in Python are to be read."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ModelFileError(
-            f"{path} was learned from an array, whose columns have no names: the command needs a model of a table. "
-            "Use it in Python, with suffice.load, or fit it on a data frame"
+            f"{path} was learned from an array without column names, but the command needs a model of a table: use it "
+            "in Python with suffice.load, or fit it on a data frame"
         )
     holds = {name: one.holds for name, one in getattr(model, "columns_", {}).items()}
     return {str(name): HOLDS.get(ColumnContent(holds.get(name, "")), NUMBER) for name in names}
 
 
 def keep(stored: Stored, path: Path, seen: str | None) -> None:
-    """Write a model, at once or not at all; not over a file that has come, or changed, since its mark was `seen`."""
+    """Write a model in one step; refuse to replace a file that has appeared or changed since its mark was `seen`."""
     try:
         save(stored.model, path, {KEY: asdict(stored.about)}, seen)
     except OSError as error:
