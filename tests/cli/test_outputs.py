@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.csv as pcsv
 import pytest
 
-from suffice.cli import change, merge
+from suffice.cli import change
 from suffice.cli.rows import rows_for
 from suffice.persistence import digest
 
@@ -102,7 +102,7 @@ def test_a_model_that_has_come_in_the_meantime_is_not_replaced(model, call, monk
         both.write_text("theirs")
         return digest(*given)
 
-    monkeypatch.setattr(merge, "digest", meanwhile)
+    monkeypatch.setattr(change, "digest", meanwhile)
     assert "another process" in call("merge", "m.suffice", "n.suffice", "-o", "both.suffice", code=2)
     assert both.read_text() == "theirs"
 

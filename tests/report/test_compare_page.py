@@ -233,7 +233,7 @@ def test_a_table_of_numbers_alone_has_nothing_to_be_given_differently():
     comparison = Comparison.of(found)
     made = compare_page(comparison, found, contest, ComparisonSettings())
     assert "one-hot" not in made.split("The best as a program")[0]
-    assert comparison.verdict()[-1] == "No method is tuned: each has the settings that it comes with."
+    assert comparison.verdict()[-1] == "No method is tuned: each has its default settings."
 
 
 def test_the_verdict_says_what_the_test_shows():

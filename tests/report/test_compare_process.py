@@ -63,7 +63,7 @@ def test_ctrl_c_keeps_what_was_measured(noisy, tmp_path):
         said, more = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in said + more
-    assert "Interrupted: this is what was measured until then." in said
+    assert "Interrupted: these are the results so far." in said
     assert "LDA" in said
     measured = [line.split(",")[0] for line in results.read_text().splitlines()]
     assert {"method", "most frequent class", *QUICK} <= set(measured)

@@ -1,4 +1,4 @@
-"""A comparison on the terminal: a table that grows as results come, or lines where nobody watches, and the end."""
+"""A comparison on the terminal: a live table, or lines in a pipe, and the final table with the verdict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEANING = {
 
 @contextmanager
 def watching(out: Console, err: Console, limit: float) -> Iterator[Watch]:
-    """Something to tell of results: a live table on a terminal, else lines on standard error."""
+    """Yield a function that shows news: in a live table on a terminal, else as lines on standard error."""
     began = time.monotonic()
     if not out.is_terminal or out.is_dumb_terminal:
         yield _Lines(err, began)
@@ -40,26 +40,26 @@ def watching(out: Console, err: Console, limit: float) -> Iterator[Watch]:
 
 
 class _Lines:
-    """A line for the first thing that is known of a method, and one for its last fold."""
+    """Print a line for the first news of a method, and one for its last fold."""
 
     def __init__(self, console: Console, began: float) -> None:
-        self.console, self.began, self.said = console, began, set[tuple[str, str]]()
+        self.console, self.began, self.printed = console, began, set[tuple[str, str]]()
 
     def __call__(self, found: Findings, method: str) -> None:
         if found.doing:
             self._print(found.doing)
-        for what, said in _news(found, method).items() if method else ():
-            if (method, what) not in self.said:
-                self.said.add((method, what))
-                self._print(f"{method}: {said}")
+        for occasion, text in _news(found, method).items() if method else ():
+            if (method, occasion) not in self.printed:
+                self.printed.add((method, occasion))
+                self._print(f"{method}: {text}")
 
-    def _print(self, said: str) -> None:
+    def _print(self, text: str) -> None:
         passed = f"{time.monotonic() - self.began:6.1f} s"
-        self.console.print(f"{passed}  {said}", markup=False, highlight=False, soft_wrap=True)
+        self.console.print(f"{passed}  {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _news(found: Findings, method: str) -> dict[str, str]:
-    """What there is to say of a method, by the occasion."""
+    """Return the news of a method by occasion."""
     news, folds = {}, found.done(method)
     if method in found.failures:
         return {"failed": f"could not learn: {found.failures[method]}"}
@@ -74,7 +74,7 @@ def _news(found: Findings, method: str) -> dict[str, str]:
 
 
 def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
-    """Methods by their errors so far, as many as there is room for."""
+    """Return a table of the methods by their errors so far, as many as there is room for."""
     heads = ("rows wrong", "log loss", "fit", "measured")
     grid = _grid("method so far", *heads)
     known = []
@@ -101,7 +101,7 @@ def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
 
 
 def show(comparison: Comparison, found: Findings, out: Console) -> None:
-    """The table, what was left out and why, warnings, and the verdict."""
+    """Print the table, the methods that were left out and why, warnings, and the verdict."""
     p = comparison.against_best() if comparison.usable else {}
     grid = _grid("method", *["given"] * comparison.mixed, "wrong", "\u00b1", "log loss", "calib.", "fit", "p", "folds")
     for line in (*comparison.lines, *comparison.others):
@@ -119,7 +119,7 @@ def show(comparison: Comparison, found: Findings, out: Console) -> None:
     for sentence in (*left_out(found), *warnings_of(found), *found.notes):
         _say(out, sentence)
     if found.interrupted:
-        _say(out, "Interrupted: this is what was measured until then.")
+        _say(out, "Interrupted: these are the results so far.")
     for sentence in comparison.verdict():
         _say(out, f"- {sentence}")
 
@@ -162,7 +162,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def left_out(found: Findings) -> list[str]:
-    """The methods that are not on all folds, or that failed, and why; those of one reason together."""
+    """Name the methods that failed or are not on all folds, grouped by reason."""
     failed = [f"{method} could not learn: {why}" for method, why in found.failures.items()]
     by_reason: dict[str, list[str]] = {}
     for method, why in found.skipped.items():
@@ -173,21 +173,21 @@ def left_out(found: Findings) -> list[str]:
 
 
 def warnings_of(found: Findings) -> list[str]:
-    """What methods warned of: each warning once whatever its numbers, with the method and the folds."""
+    """Return each warning of a method once, whatever its numbers, with the number of folds."""
     heard: dict[tuple[str, str], tuple[str, set[int]]] = {}
     for (method, fold), result in found.results.items():
-        for said in result.get("warnings", ()):
-            first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", said)), (said, set()))
+        for text in result.get("warnings", ()):
+            first = heard.setdefault((method, re.sub(r"\d[\d.,]*", "#", text)), (text, set()))
             first[1].add(fold)
     return [
-        f"{method} warned in {counted(len(folds), 'fold')}: {' '.join(said.split())}"
-        for (method, _), (said, folds) in heard.items()
+        f"{method} warned in {counted(len(folds), 'fold')}: {' '.join(text.split())}"
+        for (method, _), (text, folds) in heard.items()
     ]
 
 
 def explained() -> Grid:
-    """All methods with a line on each."""
-    grid = Grid("method", "what it is", box=None, padding=(0, 2, 0, 0))
+    """Return a table of all methods with a line on each."""
+    grid = Grid("method", "description", box=None, padding=(0, 2, 0, 0))
     grid.columns[0].no_wrap = True
     for method in METHODS.values():
         grid.add_row(method.name, method.about, style="" if method.ours else "dim")

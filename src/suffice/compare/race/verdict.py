@@ -1,4 +1,4 @@
-"""What a comparison on one table says: who is first, by how much, and whether its rows tell that from chance."""
+"""The verdict of a comparison on one table: the best method, its lead, and whether the lead may be chance."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from suffice.data.files.sheet import counted
 from suffice.model_selection.measures import Result, calibration_error
 from suffice.report.page import Point, pooled
 
-MOST = 2 / 3  # of the methods have been measured on a fold that counts in the comparison
+MIN_SHARE_OF_METHODS = 2 / 3  # that have been measured on a fold, for it to count
 BELOW_CHANCE, BELOW_START = "below chance", "below its start"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A method's numbers over its folds: shares of all rows, the deviation of the error, and seconds."""
+    """The results of a method over its folds: measures over all rows, the deviation of the error, and seconds."""
 
     method: str
     error: float
@@ -42,12 +42,12 @@ class Line:
 
     @property
     def ours(self) -> bool:
-        """Whether it is a method of suffice."""
+        """True for a method of suffice."""
         return METHODS[self.method].ours
 
     @property
     def is_chance(self) -> bool:
-        """Whether it is the rule of chance, which is no method."""
+        """True for the rule of chance."""
         return is_chance(self.method)
 
 
@@ -58,22 +58,24 @@ class Comparison:
     lines: tuple[Line, ...]  # on the same folds, best first
     others: tuple[Line, ...]  # on fewer folds, and so not compared
     results: dict[str, list[Result]]  # of either, by fold
-    wrong: dict[str, Array] = field(default_factory=dict)  # (rows,) of bool: what each compared method gets wrong
-    rows: int = 0  # of the folds compared
+    wrong: dict[str, Array] = field(default_factory=dict)  # (rows,) of bool: the errors of each compared method
+    rows: int = 0  # in the compared folds
     folds: tuple[int, ...] = ()
-    of_folds: int = 0  # that all rows are divided into
-    mixed: bool = False  # whether the table has categories or missing values
-    missing: tuple[str, ...] = ()  # methods that were not measured and might be better, with what is known of them
+    of_folds: int = 0  # in all
+    mixed: bool = False  # True if the table has categories or missing values
+    missing: tuple[str, ...] = ()  # unmeasured methods that might be better, with their trials
 
     @classmethod
     def of(cls, found: Findings) -> Comparison:
-        """From what a contest has measured."""
+        """Build from the findings of a race."""
         done = {method: set(found.done(method)) for method in found.methods if method not in found.failures}
         done = {method: folds for method, folds in done.items() if folds}
         if not done or found.fold_of is None:
             return cls((), (), {}, missing=_missing(found, None))
         counts = Counter(fold for folds in done.values() for fold in folds)
-        common = {fold for fold, n in counts.items() if n >= MOST * len(done)} or {counts.most_common(1)[0][0]}
+        common = {fold for fold, n in counts.items() if n >= MIN_SHARE_OF_METHODS * len(done)} or {
+            counts.most_common(1)[0][0]
+        }
         folds = tuple(sorted(common))
         results = {
             method: [found.results[method, fold] for fold in (folds if mine >= common else sorted(mine))]
@@ -92,40 +94,40 @@ class Comparison:
 
     @property
     def best(self) -> Line:
-        """The method of the least error; the rule of chance is none."""
+        """The method of least error, other than the rule of chance."""
         return next((line for line in self.lines if not line.is_chance), self.lines[0])
 
     @property
     def chance(self) -> Line | None:
-        """The rule of chance."""
+        """The rule of chance, if it was measured."""
         return next((line for line in self.lines if line.is_chance), None)
 
     @property
     def usable(self) -> bool:
-        """Whether there is anything to compare."""
+        """True if there are at least two methods to compare."""
         return len(self.lines) > 1
 
     @property
     def preliminary(self) -> bool:
-        """Whether a method that was not measured, or not on all folds, might win."""
+        """True if a method that was not measured, or not on all folds, might win."""
         return bool(self.missing or self._ahead())
 
     def rivals(self) -> list[str]:
-        """All methods compared but the best."""
+        """Return all compared methods except the best."""
         return [line.method for line in self.lines if line is not self.best]
 
     def against_best(self) -> dict[str, float]:
-        """The p-value of each other method against the best: McNemar's test on all rows, with Holm's correction.
+        """Return the p-value of each other method against the best: McNemar's test on all rows, Holm's correction.
 
-        The rule of chance is no rival: it is another question, with a test of its own.
+        The rule of chance is another question and not counted in the correction.
         """
         return _adjusted(self._tests())
 
     def intervals(self, alpha: float = 0.05) -> dict[str, tuple[float, float]]:
-        """How much larger each other method's error is than that of the best: without 0 where the p-value is below.
+        """Return intervals of how much larger each method's error is than the best; 0 is outside where p <= alpha.
 
         Each has the level that Holm's correction gives its test: alpha / m for the smallest of m p-values,
-        alpha / (m - 1) for the next, and so on up to the first that is not small enough, whose level all others share.
+        alpha / (m - 1) for the next, and so on up to the first that is not significant, whose level all others share.
         """
         raw, adjusted = self._tests(), self.against_best()
         order = sorted((other for other in raw if not is_chance(other)), key=lambda other: raw[other])
@@ -135,7 +137,7 @@ class Comparison:
         return {other: self._gap(other, levels[other]) for other in raw}
 
     def over_folds(self) -> dict[str, float]:
-        """The same by the t-test over folds, corrected for the training rows that they share, and by Holm."""
+        """Return p-values of the t-test over folds, corrected for the training rows that they share, and by Holm."""
         if len(self.folds) < 2:
             return {}
         errors = {method: np.array([r["error"] for r in self.results[method]]) for method in self.wrong}
@@ -144,7 +146,7 @@ class Comparison:
         return _adjusted(tests)
 
     def reliability(self, method: str) -> list[Point]:
-        """Confidence and accuracy of all rows of the folds, by bins; nothing for a method without probabilities."""
+        """Return confidence and accuracy of all rows by bins; empty for a method without probabilities."""
         return pooled(result["reliability"] for result in self.results[method] if "reliability" in result)
 
     def _tests(self) -> dict[str, float]:
@@ -156,7 +158,7 @@ class Comparison:
         return difference_interval(int((theirs & ~mine).sum()), int((mine & ~theirs).sum()), self.rows, level)
 
     def verdict(self, alpha: float = 0.05) -> list[str]:
-        """The findings, in plain sentences."""
+        """Return the findings as sentences."""
         if not self.usable:
             nothing = "Fewer than two methods were measured on the same folds: there is nothing to compare."
             return [nothing, *self._unmeasured()]
@@ -166,7 +168,7 @@ class Comparison:
             return [
                 f"{none} has fewer of these {self.rows:,} rows wrong than always taking the most frequent class: that "
                 f"is wrong on {percent(chance.error)}, the best of the methods tried, {self.best.method}, on "
-                f"{percent(self.best.error)}. Their probabilities may still tell rows apart.",
+                f"{percent(self.best.error)}. Their probabilities may still be informative.",
                 *self._unmeasured(),
                 *self._partial(),
                 self.inputs(),
@@ -185,17 +187,17 @@ class Comparison:
         return [*sentences, self.inputs()]
 
     def inputs(self) -> str:
-        """That no method is tuned, and what each is given where they are given different things."""
-        said = "No method is tuned: each has the settings that it comes with."
+        """Say that no method is tuned, and how each receives categories and missing values."""
+        untuned = "No method is tuned: each has its default settings."
         by_input: dict[Given, list[str]] = {}
         for line in (*self.lines, *self.others) if self.mixed else ():
             if not line.is_chance:
                 by_input.setdefault(METHODS[line.method].given, []).append(line.method)
         each = [f"{one.sentence} ({join_words(methods, 8)})" for one, methods in by_input.items()]
-        return f"{said} Given were {'; '.join(each)}." if each else said
+        return f"{untuned} Inputs: {'; '.join(each)}." if each else untuned
 
     def _leads(self, p: Mapping[str, float], alpha: float) -> str:
-        """Who is first, alone or not."""
+        """Say which method leads, or which methods share the lead."""
         best, so_far = self.best, "Preliminary: " * self.preliminary
         first = [line.method for line in self.lines if line.error == best.error and not line.is_chance]
         if len(first) > 1:
@@ -220,23 +222,23 @@ class Comparison:
         ]
 
     def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
-        """The best of suffice beside the best of the others; one of the two is the best of all."""
+        """Compare the best of suffice with the best of the others."""
         ours, theirs = (
             [line for line in self.lines if line.ours == wanted and not line.is_chance] for wanted in (True, False)
         )
         if not ours or not theirs:
             return []
-        said = (
+        both = (
             f"Best of suffice: {ours[0].method} with {percent(ours[0].error)} of rows wrong; best of the others: "
             f"{theirs[0].method} with {percent(theirs[0].error)}."
         )
         if ours[0].error == theirs[0].error:
-            return [said]
+            return [both]
         other = theirs[0] if ours[0] is self.best else ours[0]
-        return [f"{said} {_apart(p[other.method], alpha)}"]
+        return [f"{both} {_apart(p[other.method], alpha)}"]
 
     def _unmeasured(self) -> list[str]:
-        """The methods of which no fold was measured."""
+        """Name the methods without a fold."""
         if not self.missing:
             return []
         might = "It might win" if len(self.missing) == 1 else "Each of them might win"
@@ -246,7 +248,7 @@ class Comparison:
         return [line for line in self.others if line.error < self.best.error]
 
     def _partial(self) -> list[str]:
-        """Methods on fewer folds that are ahead there."""
+        """Name the methods that lead on fewer folds."""
         return [
             f"{line.method} has {line.folds} of {counted(len(self.folds), 'fold')}, with {percent(line.error)} of "
             "these rows wrong: given more time (--max-time) it might win."
@@ -255,9 +257,9 @@ class Comparison:
 
 
 def _missing(found: Findings, best: str | None) -> tuple[str, ...]:
-    """Methods without a fold that might be better: after an interruption all, else those that no trial speaks against.
+    """Return the methods without a fold that might be better: all after an interruption, else those with a good trial.
 
-    A trial speaks against a method that has no fewer rows wrong there than the best has in its own.
+    A good trial has fewer rows wrong than the best method has in its own trial.
     """
     sample = found.samples.get(best or "")
     level = 1.0 if sample is None or found.interrupted else sample["error"]
@@ -267,12 +269,12 @@ def _missing(found: Findings, best: str | None) -> tuple[str, ...]:
 
 
 def difference_interval(theirs: int, mine: int, rows: int, level: float) -> tuple[float, float]:
-    """The interval of a difference of errors that belongs to McNemar's test: without 0 where p is below the level.
+    """Return the interval of a difference of errors that matches McNemar's test: 0 is outside where p <= level.
 
         (2 p - 1) (theirs + mine) / rows,     p from low to high
 
     `theirs` rows are wrong with the other method alone, `mine` with the best alone; low and high are the interval of
-    the share theirs / (theirs + mine), exact as the test is for few of them, else Wilson's with the same correction.
+    the share theirs / (theirs + mine): exact for few rows, as the test is, else Wilson's with the same correction.
 
     >>> [round(end, 3) for end in difference_interval(65, 22, 1000, 0.05)]
     [0.024, 0.058]
@@ -285,7 +287,7 @@ def difference_interval(theirs: int, mine: int, rows: int, level: float) -> tupl
 
 
 def _adjusted(raw: Mapping[str, float]) -> dict[str, float]:
-    """P-values with Holm's correction for the number of rivals, among which the rule of chance is not."""
+    """Apply Holm's correction to all p-values except that of the rule of chance."""
     rivals = {method: p for method, p in raw.items() if not is_chance(method)}
     held = zip(rivals, holm_adjusted(list(rivals.values())).tolist(), strict=True) if rivals else ()
     return {**raw, **dict(held)}
@@ -303,13 +305,13 @@ def _line(method: str, results: list[Result]) -> Line:
 
 
 def _mean(results: list[Result], name: str, asked: Array) -> float | None:
-    """Over all rows; None unless every fold has it."""
+    """Return the mean over all rows; None unless every fold has the measure."""
     values = [result.get(name) for result in results]
     return None if None in values else float(np.average(np.array(values, float), weights=asked))
 
 
 def _marks(line: Line, errors: Mapping[str, float]) -> tuple[str, ...]:
-    """What a method should not be: worse than the rule of chance, or than what it started from."""
+    """Mark a method that is worse than the rule of chance, or than the method that it starts from."""
     start = METHODS[line.method].start
     below = [(BELOW_CHANCE, errors.get(CHANCE)), (BELOW_START, errors.get(start))]
     return tuple(mark for mark, level in below if level is not None and line.error > level)
@@ -322,10 +324,10 @@ def _flags(wrong: list[Array], rows: int) -> Array:
 
 
 def percent(share: float) -> str:
-    """A share in words: 12.3 %."""
+    """Write a share as 12.3 %."""
     return f"{100 * share:.1f} %"
 
 
 def _apart(p: float, alpha: float) -> str:
-    """Whether two methods differ by more than chance, in a sentence."""
+    """Say whether two methods differ by more than chance."""
     return f"These rows {'tell' if p <= alpha else 'do not tell'} the two apart ({p_text(p)})."
