@@ -164,7 +164,7 @@ def test_a_class_of_three_rows_and_rows_without_labels(tmp_path, rng):
     path.write_text("\n".join(["x,y", *(f"{rng.normal():.3f},{label}" for label in labels)]))
     said = call("compare", path, "--target", "y", "--methods", "GaussianNB")
     assert "2 rows have no 'y' and are left out" in said
-    assert "the classes once have one row only, and are left out" in said
+    assert "the classes once have only one row, and are left out" in said
     assert "3 folds instead of 10: the smallest class has no more rows" in said
 
 

@@ -72,7 +72,7 @@ def test_the_parts_stand_in_their_order(html):
         "How it was done",
     ]
     assert html.index("verdict") < html.index("How the methods differ")
-    for part in ("ROC curve", "What it takes for what", "Columns that matter", "The best as a program"):
+    for part in ("ROC curve", "Confusions", "Columns that matter", "The best as a program"):
         assert f"<h3>{part}</h3>" in html
     assert read.elements["script"] == 1
     assert len(set(read.ids())) == len(read.ids())

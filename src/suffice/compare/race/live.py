@@ -103,7 +103,7 @@ def _so_far(found: Findings, passed: float, limit: float, height: int) -> Grid:
 def show(comparison: Comparison, found: Findings, out: Console) -> None:
     """Print the table, the methods that were left out and why, warnings, and the verdict."""
     p = comparison.against_best() if comparison.usable else {}
-    grid = _grid("method", *["given"] * comparison.mixed, "wrong", "\u00b1", "log loss", "calib.", "fit", "p", "folds")
+    grid = _grid("method", *["input"] * comparison.mixed, "wrong", "\u00b1", "log loss", "calib.", "fit", "p", "folds")
     for line in (*comparison.lines, *comparison.others):
         grid.add_row(*_row(line, comparison, p), style=_style(line, comparison))
     if grid.rows:
@@ -112,7 +112,7 @@ def show(comparison: Comparison, found: Findings, out: Console) -> None:
     if grid.rows and comparison.mixed:
         methods = [line.method for line in (*comparison.lines, *comparison.others) if not line.is_chance]
         given = dict.fromkeys(METHODS[method].given for method in methods)
-        _say(out, f"given: {'; '.join(f'{one.word}: {one.sentence}' for one in given)}.")
+        _say(out, f"input: {'; '.join(f'{one.word}: {one.sentence}' for one in given)}.")
     for mark, sign in SIGNS.items():
         if any(mark in line.marks for line in comparison.lines):
             _say(out, f"{sign} {MEANING[mark]}")

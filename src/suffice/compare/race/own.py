@@ -1,4 +1,4 @@
-"""A table of one's own, and what of it can be learned from."""
+"""The table of a comparison: a file, or a data set of scikit-learn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 
 @dataclass(frozen=True)
 class OwnTable:
-    """What was read of a table: the rows, a sentence for everything that had to be decided, and how it was read."""
+    """A table that was read: the rows, notes on decisions, and how it was read."""
 
     data: Dataset
     notes: tuple[str, ...]
@@ -28,7 +28,7 @@ class OwnTable:
 
 
 def read_table(path: str, target: str | None, how: Reading | None = None, many: bool = False) -> OwnTable:
-    """A file, or a data set that comes with scikit-learn, as features and labels; classes may be many."""
+    """Read a file, or a data set of scikit-learn, as features and labels; `many` allows more than 100 classes."""
     check_local(path, "read", TableError)
     how = how or Reading()
     if path in EMBEDDED and not Path(path).exists():
@@ -36,12 +36,12 @@ def read_table(path: str, target: str | None, how: Reading | None = None, many: 
             raise TableError(f"the classes of {path} are in its column 'class': leave --target out")
         sheet, target = _embedded(path, how.drop)
     elif not Path(path).exists():
-        raise TableError(f"there is no file {path}; the data sets that need none are {join_words(EMBEDDED)}")
+        raise TableError(f"there is no file {path}; the built-in data sets are {join_words(EMBEDDED)}")
     else:
         sheet, target = read_classes(path, target, how, many)
     sheet = useful(in_days(as_doubles(sheet, target), target), target)
     notes = list(sheet.notes)
-    data = _of_some_size(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
+    data = _without_single_rows(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
     return OwnTable(data, tuple(notes), how)
 
 
@@ -55,12 +55,12 @@ def _embedded(name: str, drop: tuple[str, ...]) -> tuple[Sheet, str]:
     return Sheet(name, table.drop_columns(list(drop))), "class"
 
 
-def _of_some_size(data: Dataset, notes: list[str]) -> Dataset:
-    """Without classes that are too small to be in a training and a test part."""
+def _without_single_rows(data: Dataset, notes: list[str]) -> Dataset:
+    """Drop classes that are too small to be in a training and a test part."""
     labels, size = np.unique(data.y, return_counts=True)
     small = labels[size < 2]
     if len(small):
-        notes.append(f"the classes {join_words(small.tolist())} have one row only, and are left out")
+        notes.append(f"the classes {join_words(small.tolist())} have only one row, and are left out")
         data = data.rows(~np.isin(data.y, small))
     if len(labels) - len(small) < 2:
         raise TableError("fewer than two classes have two rows or more: there is nothing to compare on")

@@ -1,4 +1,4 @@
-"""The page of a comparison on a table of one's own."""
+"""The page of a comparison on one table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-co
 
 
 def the_table(read: OwnTable) -> Html:
-    """Columns, kinds, what is missing, and the classes."""
+    """Show columns, their contents and missing values, and the classes."""
     data = read.data
     missing = np.isnan(data.X).sum(axis=0)
     rows: list[list[object]] = []
@@ -49,13 +49,13 @@ def the_table(read: OwnTable) -> Html:
     classes: list[list[object]] = [
         [str(c), Value(int(n), 0), Value(100 * n / len(data.y), 1)] for c, n in zip(labels, size, strict=True)
     ]
-    said = (
+    summary = (
         f"{len(data.y):,} rows; {counted(int((~data.categorical).sum()), 'column')} of numbers and "
         f"{int(data.categorical.sum()):,} of categories; missing values: {int(missing.sum()):,}."
     )
     return page.join(
         [
-            page.bullets([said, *read.notes]),
+            page.bullets([summary, *read.notes]),
             page.block("Classes", page.data_table(["class", "rows", "%"], classes, "Classes", filtered=False)),
             page.block("Columns", page.data_table(heads, rows, "Columns", filtered=False)),
         ]
@@ -63,40 +63,38 @@ def the_table(read: OwnTable) -> Html:
 
 
 class ComparisonSettings(NamedTuple):
-    """How a comparison was asked for: the column of the classes, rows to sample, and the command."""
+    """The options of a comparison: the column of the classes, the rows to sample, and the command."""
 
     target: str | None = None
     sample: int | None = None
     command: str = ""
 
 
-def how_it_was_done(comparison: Comparison, found: Findings, contest: Race, asked: ComparisonSettings) -> Html:
-    """Folds, preparation, versions, the command, and the winner as a program."""
+def how_it_was_done(comparison: Comparison, found: Findings, contest: Race, options: ComparisonSettings) -> Html:
+    """Show folds, preprocessing, versions, the command, and the winner as a program."""
     facts = [
-        f"{found.folds} folds, stratified and shuffled (seed {contest.seed}), the same for every method. What is "
-        "learned besides the classifier (medians for missing numbers, scales, bins, codes or columns of categories) "
-        "is learned from the training part of each fold.",
+        f"{found.folds} folds, stratified and shuffled (seed {contest.seed}), the same for every method. All "
+        "preprocessing (medians for missing numbers, scales, bins, codes or columns of categories) is learned from the "
+        "training part of each fold.",
         comparison.inputs(),
         *found.notes,
-        f"It took {found.seconds:.0f} s{_compiled(found)}" + (", and was interrupted." if found.interrupted else "."),
+        f"It took {found.seconds:.0f} s"
+        + f", {found.compiling:.0f} s of these to compile, once" * bool(found.compiling)
+        + (", and was interrupted." if found.interrupted else "."),
         f"{', '.join(versions())}; {platform.system()} {platform.machine()}.",
     ]
-    if asked.command:
-        facts.append(page.join(["Command: ", page.tag("code", asked.command)]))
+    if options.command:
+        facts.append(page.join(["Command: ", page.tag("code", options.command)]))
     blocks = [page.bullets(facts)]
     if comparison.usable:
         best = METHODS[comparison.best.method]
         note = f"Python that measures {best.name} again; the last line fits it on all rows."
-        blocks.append(page.block("The best as a program", page.code(program(best, found, contest, asked)), note=note))
+        blocks.append(page.block("The best as a program", page.code(program(best, found, contest, options)), note=note))
     return page.join(blocks)
 
 
-def _compiled(found: Findings) -> str:
-    return f", {found.compiling:.0f} s of these to compile, once" if found.compiling else ""
-
-
 def versions() -> list[str]:
-    """The packages that took part, with their versions."""
+    """Return the packages that took part, with their versions."""
     found = [f"Python {platform.python_version()}", f"suffice {suffice.__version__}"]
     for package in PACKAGES:
         try:
@@ -107,7 +105,7 @@ def versions() -> list[str]:
 
 
 class _Named(str):
-    """A name that stands in code as it is."""
+    """A variable name, whose repr is the name itself."""
 
     __slots__ = ()
 
@@ -115,8 +113,8 @@ class _Named(str):
         return str(self)
 
 
-def program(method: Method, found: Findings, contest: Race, asked: ComparisonSettings) -> str:
-    """Python code that cross-validates a method on the same folds and fits it on all rows."""
+def program(method: Method, found: Findings, contest: Race, options: ComparisonSettings) -> str:
+    """Return Python code that cross-validates a method on the same folds and fits it on all rows."""
     model, data = method.make(contest.seed), contest.table.data
     parts, steps = [model], []
     if method.prepare is not None:
@@ -135,8 +133,8 @@ def program(method: Method, found: Findings, contest: Race, asked: ComparisonSet
         "print(1 - cross_val_score(model, X, y, cv=folds))",
         "model.fit(X, y)",
     ]
-    size = found.rows if found.rows < len(data.y) else asked.sample
-    imports, reading = _rows(contest, asked.target, size)
+    size = found.rows if found.rows < len(data.y) else options.sample
+    imports, reading = _rows(contest, options.target, size)
     imports |= {f"from {_home(type(one))} import {type(one).__name__}" for part in parts for one in _all_parts(part)}
     imports.add("from sklearn.model_selection import StratifiedKFold, cross_val_score")
     if method.prepare is not None:
@@ -145,7 +143,7 @@ def program(method: Method, found: Findings, contest: Race, asked: ComparisonSet
 
 
 def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str], list[str]]:
-    """Code that reads X and y."""
+    """Return imports and code that reads X and y."""
     data = contest.table.data
     if data.source in EMBEDDED:
         imports = {f"from sklearn.datasets import load_{data.source}"}
@@ -171,9 +169,9 @@ def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str]
 
 
 def _reading(how: Reading) -> str:
-    """How the file was read, as code: what is not as usual."""
-    told = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
-    return f"Reading({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+    """Return code for how the file was read: the settings that are not the default."""
+    given = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
+    return f"Reading({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def _names(data: Dataset, categories: bool) -> str:
@@ -185,13 +183,13 @@ def _code(model: Any) -> str:
 
 
 def _all_parts(model: Any) -> list[BaseEstimator]:
-    """An estimator and the estimators among its settings."""
+    """Return an estimator and the estimators among its settings."""
     inner = model.get_params(deep=True).values() if hasattr(model, "get_params") else ()
     return [model, *(one for one in inner if isinstance(one, BaseEstimator))]
 
 
 def _home(kind: type) -> str:
-    """Where a class is imported from: the shortest public module that has it."""
+    """Return the shortest public module that a class can be imported from."""
     parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
     for length in range(1, len(parts) + 1):
         module = ".".join(parts[:length])
@@ -200,43 +198,43 @@ def _home(kind: type) -> str:
     return kind.__module__
 
 
-SHOWN = 15  # columns whose importance is shown
-STEEP = 20.0  # ratio of losses from which on their axis is logarithmic
+MAX_IMPORTANCES_SHOWN = 15
+MAX_LINEAR_RATIO = 20.0  # of losses; above it their axis is logarithmic
 
 
-def compare_page(comparison: Comparison, found: Findings, contest: Race, asked: ComparisonSettings) -> str:
-    """Verdict, differences, times, the winner, reliability, learning curves and facts, as one HTML file."""
-    said = comparison.verdict()
-    lead = page.join([page.verdict(said[0]), page.bullets(said[1:])])
+def compare_page(comparison: Comparison, found: Findings, contest: Race, options: ComparisonSettings) -> str:
+    """Return the page as one HTML file: verdict, differences, times, winner, reliability, learning curves, facts."""
+    first, *others = comparison.verdict()
+    lead = page.join([page.verdict(first), page.bullets(others)])
     colours = colours_of(comparison)
     classes = [str(label) for label in np.unique(contest.table.data.y)]
     sections = [
         Section("How the methods differ", _differences(comparison, found, colours), "differences"),
         Section("Errors and times", _times(comparison, colours), "times"),
-        Section(f"The best here, {_best(comparison)}", _winner(comparison, found, contest, classes, colours), "winner"),
+        Section(
+            f"The best here, {comparison.best.method if comparison.lines else ''}",
+            _winner(comparison, found, contest, classes, colours),
+            "winner",
+        ),
         Section("Are the probabilities right?", _reliability(comparison, colours), "reliability"),
         Section("Learning", _curves(comparison, colours), "learning"),
         Section("The table", the_table(contest.table), "table"),
-        Section("How it was done", how_it_was_done(comparison, found, contest, asked), "how"),
+        Section("How it was done", how_it_was_done(comparison, found, contest, options), "how"),
     ]
     shown = [section for section in sections if section.body]
     return page.document(f"Classifiers on {contest.table.data.name}", shown, lead, "Filter methods", only_off=False)
 
 
 def colours_of(comparison: Comparison) -> dict[str, int]:
-    """One colour for each method on the whole page: first for the best three and those with curves, then by rank."""
+    """Assign one colour to each method: first to the best three and those with curves, then by rank."""
     lines = [line.method for line in (*comparison.lines, *comparison.others) if not line.is_chance]
     curved = [method for method in lines if "curves" in comparison.results[method][0]]
     order = list(dict.fromkeys([*_with_probabilities(comparison), *curved, *lines]))
     return {method: at if at < SERIES else PLAIN for at, method in enumerate(order)} | {CHANCE: PLAIN}
 
 
-def _best(comparison: Comparison) -> str:
-    return comparison.best.method if comparison.lines else ""
-
-
 def _with_probabilities(comparison: Comparison, most: int = 3) -> list[str]:
-    """The best methods that give probabilities."""
+    """Return the best methods that have probabilities."""
     return [line.method for line in comparison.lines if line.log_loss is not None and not line.is_chance][:most]
 
 
@@ -256,9 +254,9 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     note = (
         f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
         f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
-        "not tell the two apart. It has the level of the test that the verdict and the p-values below are of (McNemar, "
-        "5 % for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow at the "
-        "right end: it goes on beyond the scale."
+        "not tell the two apart. Its level is that of the test behind the verdict and the p-values below (McNemar, 5 % "
+        "for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow marks a bar "
+        "that goes beyond the scale."
     )
     if rule is not None:
         beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
@@ -276,7 +274,7 @@ def _note(line: Line) -> str:
 
 
 def scale_end(comparison: Comparison) -> float:
-    """Where a scale of errors in percent ends: at three of four methods, or at the last that is not far off."""
+    """Return the end of the scale of errors in percent: the third quartile, or the last method not far beyond it."""
     errors = np.array([line.error for line in comparison.lines if not line.is_chance])
     best, gaps = comparison.best.error, comparison.intervals()
     highs = [best + high for method, (_, high) in gaps.items() if not is_chance(method)]
@@ -296,14 +294,14 @@ def _numbers(comparison: Comparison) -> Html:
         Heading("wrong, %", title="of all rows of the test folds"),
         Heading("\u00b1", title="standard deviation over the folds, in points"),
         Heading("p", title="against the best: McNemar's test on all rows, between methods with Holm's correction"),
-        Heading("log loss", title="how surprised the probabilities are by the truth"),
+        Heading("log loss", title="mean of -log of the probability of the true class"),
         Heading("Brier", title="mean squared distance of the probabilities from the truth"),
         Heading("calibration error", title="mean gap between confidence and accuracy, over ten bins of all rows"),
         *([Heading("AUC", title="area below the ROC curve, mean over the folds")] if two else []),
         Heading("fit, s", title="median over the folds"),
         Heading("predict, s", title="median over the folds"),
         Heading("folds"),
-        *([Heading("given", title="how categories and missing values come to it", words=True)] if mixed else []),
+        *([Heading("input", title="how it receives categories and missing values", words=True)] if mixed else []),
     ]
     rows: list[list[object]] = []
     for line in (*comparison.lines, *comparison.others):
@@ -331,8 +329,8 @@ def _tests(comparison: Comparison) -> Html:
     table = page.data_table(["method", "p, by rows", "p, by folds"], rows, "P-values of two tests against the best")
     why = (
         "The page judges by rows: McNemar's test counts the test rows that one method gets right and the other wrong. "
-        "It asks whether these classifiers differ on rows like these, and it holds for one fold as for ten, so also "
-        "where time ended a comparison early. The t-test over folds, corrected for the training rows that folds share "
+        "It asks whether these classifiers differ on rows like these, and it is valid for one fold as for ten, also if "
+        "the time ran out early. The t-test over folds, corrected for the training rows that folds share "
         "(Nadeau and Bengio), asks more: whether the methods would differ with other training rows too. Its p-values "
         "are larger, above all with few folds. Both have Holm's correction for the number of methods."
     )
@@ -358,8 +356,8 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         for what, part in (("learn", "fit"), ("predict", "predict"))
     ]
     note = (
-        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong, and if "
-        "there is room for its name. A triangle has more rows wrong than the axis goes."
+        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong and there is "
+        "room for its name. A triangle marks a method beyond the axis."
     )
     return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
 
@@ -374,7 +372,7 @@ def _winner(
     shown = page.confusion(counts.tolist(), classes, f"Confusions of {best}")
     note = f"All {int(counts.sum()):,} test rows. Shares are of the rows of the true class."
     blocks = [page.paragraph(f"{best}: {METHODS[best].about}.", quiet=True)]
-    blocks.append(page.block("What it takes for what", shown, note=note))
+    blocks.append(page.block("Confusions", shown, note=note))
     blocks.append(_roc(comparison, classes, colours))
     blocks.append(_importances(found, contest, colours))
     return page.join(blocks)
@@ -391,8 +389,8 @@ def _roc(comparison: Comparison, classes: list[str], colours: Mapping[str, int])
     long = max(len(x), len(y)) > 36
     chart = page.roc_chart(points, best, area, "false alarms" if long else x, "found" if long else y, colours[best])
     note = (
-        f"How many rows of {classes[1]} are found for every share of rows of {classes[0]} that are wrongly taken for "
-        "it; the mean curve over the folds, and its area."
+        f"The share of the rows of {classes[1]} that are found, for every share of the rows of {classes[0]} that are "
+        "wrongly taken for it; the mean curve over the folds, and its area."
     )
     return page.block("ROC curve", chart, note=note)
 
@@ -402,9 +400,9 @@ def _importances(found: Findings, contest: Race, colours: Mapping[str, int]) -> 
         return Html()
     method, got = found.importances
     names = contest.table.data.names
-    order = np.argsort(-got["mean"])[:SHOWN]
+    order = np.argsort(-got["mean"])[:MAX_IMPORTANCES_SHOWN]
     bars = {names[j]: 100.0 * float(got["mean"][j]) for j in order if got["mean"][j] > 0}
-    note = "How many points of accuracy are lost when the values of a column are shuffled (mean of five times)."
+    note = "Points of accuracy lost when the values of a column are shuffled (mean of five repetitions)."
     note += f" On {got['rows']:,} rows that were not learned from."
     if len(names) > len(bars):
         rest = len(names) - len(bars)
@@ -431,7 +429,7 @@ def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
     if not series:
         return Html()
     values = [value for curve in series.values() for _, value in curve if value > 0]
-    steep = bool(values) and max(values) > STEEP * min(values)
+    steep = bool(values) and max(values) > MAX_LINEAR_RATIO * min(values)
     title = "Training log loss by iteration"
     order = [line.method for line in (*comparison.lines, *comparison.others) if line.method in series]
     chart = page.line_chart(
@@ -443,7 +441,7 @@ def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         colours=colours,
     )
     note = (
-        "Means over the folds, of the steps that were kept. Iteration 1 is the start: the closed form, or all classes "
-        "alike for LR Newton. A name switches its curve on and off."
+        "Means over the folds, of the accepted steps. Iteration 1 is the start: the closed form, or equal classes for LR "
+        "Newton. Click a name to show or hide its curve."
     )
     return page.block(title, chart, note=note)
