@@ -209,7 +209,7 @@ def test_shifting_and_swapping(pairs, shift):
         (lambda: mcnemar([True], [True], counts=(1, 2)), "either wrong_a and wrong_b, or counts"),
         (lambda: mcnemar([True], counts=(1, 2)), "either wrong_a and wrong_b, or counts"),
         (lambda: mcnemar([True], [True, False]), "the same rows, got 1 and 2"),
-        (lambda: mcnemar([1, 2], [0, 1]), "must say of each row whether it is wrong"),
+        (lambda: mcnemar([1, 2], [0, 1]), "must be True for rows that are wrong"),
         (lambda: mcnemar(counts=(1.5, 2)), "counts must be two whole numbers"),
         (lambda: mcnemar(counts=(-1, 2)), "counts must be two whole numbers"),
         (lambda: mcnemar(counts=7), "counts must be two whole numbers"),

@@ -1,4 +1,4 @@
-"""Hypothesis tests that compare classifiers: which differences of their scores are more than chance.
+"""Hypothesis tests that compare classifiers: which differences between their scores are more than chance.
 
 | the scores are | two methods | several: do any differ? | several: which pairs? |
 |---|---|---|---|
@@ -7,9 +7,9 @@
 | right or wrong on the same test rows | `mcnemar` | | `holm(wrong, test=mcnemar)` |
 | each method on rows of its own | `two_sample_t` | `f_test` | `tukey_hsd` |
 
-`z_test` and `one_sample_t` compare one method with a number. Each returns a `Test`, or a `Family` of pairs; printed,
-they are a sentence. Not significant is not equal: a test can miss a difference (a type II error), the more so the fewer
-the rows.
+`z_test` and `one_sample_t` compare one method with a number. Each returns a `Test`, or a `Family` of pairs, which print
+as a sentence. Not significant does not mean equal: a test can miss a difference (a type II error), especially with few
+rows.
 """
 
 from suffice.compare.means import f_test, f_test_repeated, holm, holm_adjusted, newman_keuls, tukey_hsd

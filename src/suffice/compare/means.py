@@ -18,12 +18,12 @@ from suffice.compare.two import paired_t
 
 
 def f_test(groups: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
-    """Whether any of several methods differs from the others on average, each on rows of its own.
+    """Test whether any of several methods differs from the others on average, each on rows of its own.
 
         F = sum_j n_j (mean_j - grand)^2 / (k - 1)  /  (sum_j sum_i (x_ij - mean_j)^2 / (n - k))
 
     It makes one decision at the level `alpha` and does not say which methods differ; `tukey_hsd` does. The scores of
-    each method are taken to be normal with one variance; the test is little sensitive to either.
+    each method are assumed normal with a common variance; the test is robust to both assumptions.
 
     Parameters
     ----------
@@ -48,14 +48,13 @@ def f_test(groups: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
 
 
 def f_test_repeated(scores: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
-    """Whether any of several methods differs from the others on average over the same rows.
+    """Test whether any of several methods differs from the others on average over the same rows.
 
         F = n sum_j (mean_j - grand)^2 / (k - 1)  /  (sum_ij e_ij^2 / ((n - 1)(k - 1))),
         e_ij = x_ij - mean_i - mean_j + grand
 
-    What the rows have in common (easy data sets, hard splits) is taken out of the error. The differences of all pairs
-    are taken to vary equally; where they do not, the type I error exceeds `alpha`: `friedman` and `holm` do not ask
-    for it.
+    Effects of the rows (easy data sets, hard splits) are removed from the error. The differences of all pairs are
+    assumed to have one variance; otherwise the type I error exceeds `alpha`. `friedman` and `holm` do not assume it.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def f_test_repeated(scores: Any, *, alpha: float = 0.05, names: Any = None) -> T
 
 
 def tukey_hsd(groups: Any, *, repeated_measures: bool = False, alpha: float = 0.05, names: Any = None) -> Family:
-    """Which pairs of methods differ on average, with one level for all pairs together.
+    """Find the pairs of methods that differ on average, with one level for all pairs together.
 
         q = (mean_i - mean_j) / sqrt(E (1 / n_i + 1 / n_j) / 2),     studentized range of k means
 
@@ -121,7 +120,7 @@ def tukey_hsd(groups: Any, *, repeated_measures: bool = False, alpha: float = 0.
 
 
 def newman_keuls(scores: Any, *, alpha: float = 0.05, names: Any = None) -> Family:
-    """Which pairs of methods differ on average over the same rows, from the widest range of means inwards.
+    """Find the pairs of methods that differ on average over the same rows, from the widest range of means inwards.
 
         q = (mean_i - mean_j) / sqrt(E / n),     studentized range of as many means as lie from i to j
 
@@ -188,7 +187,7 @@ def holm(
     alpha: float = 0.05,
     names: Any = None,
 ) -> Family:
-    """Which pairs of methods differ on the same rows, by any test of two, with one level for all pairs together.
+    """Find the pairs of methods that differ on the same rows, by any test of two, with one level for all pairs.
 
     The p values of the pairs are adjusted by `holm_adjusted`: the probability of even one type I error is at most
     `alpha`, whichever methods are equal and however the pairs depend on each other.
@@ -232,7 +231,7 @@ def holm(
 
 
 def holm_adjusted(p_values: Any) -> Array:
-    """P values of m tests, adjusted so that comparing each with `alpha` keeps the level of all together.
+    """Adjust the p values of m tests so that comparing each with `alpha` keeps the level of all together.
 
         adjusted of the i-th smallest = max_{j <= i} min(1, (m - j + 1) p_j)
 
@@ -260,7 +259,7 @@ def holm_adjusted(p_values: Any) -> Array:
 
 
 class AnalysisOfVariance(NamedTuple):
-    """What an analysis of variance knows: means (highest first), sizes, two mean squares, and what is rounding."""
+    """An analysis of variance: means (highest first), sizes, two mean squares, degrees of freedom, rounding error."""
 
     averages: dict[str, float]
     sizes: dict[str, int]
@@ -270,19 +269,19 @@ class AnalysisOfVariance(NamedTuple):
     noise: float
 
     def standard_error(self, first: str, second: str) -> float:
-        """The unit of q for two methods."""
+        """Return the standard error in q for two methods."""
         return float(np.sqrt(self.error * (1 / self.sizes[first] + 1 / self.sizes[second]) / 2))
 
 
 def independent(groups: Any, names: Any) -> AnalysisOfVariance:
-    """The layout of samples with rows of their own."""
+    """Analyse samples with rows of their own."""
     samples, names = columns(groups, names)
     residuals = [s - mean(s) for s in samples]
     return _layout(samples, names, residuals, sum(len(s) - 1 for s in samples))
 
 
 def repeated(scores: Any, names: Any) -> AnalysisOfVariance:
-    """The layout of samples of the same rows, whose own means are taken out of the residuals."""
+    """Analyse samples of the same rows, whose means are removed from the residuals."""
     x, names = table(scores, names)
     residual = x - x.mean(axis=0) - x.mean(axis=1, keepdims=True) + x.mean()
     return _layout(list(x.T), names, [residual], (x.shape[0] - 1) * (x.shape[1] - 1))
@@ -321,7 +320,7 @@ def _f(name: str, layout: AnalysisOfVariance, alpha: float) -> Test:
 
 
 def _ranges(layout: AnalysisOfVariance, alpha: float) -> list[Pair]:
-    """Each pair with its studentized difference q, the higher mean first, not yet judged."""
+    """Return each pair with its studentized difference q, the higher mean first, without a p value yet."""
     pairs = []
     for (a, high), (b, low) in combinations(layout.averages.items(), 2):
         difference = high - low if high - low > layout.noise else 0.0
@@ -341,7 +340,7 @@ def _ranges(layout: AnalysisOfVariance, alpha: float) -> list[Pair]:
 
 
 def step_down(low: Array, high: Array, p: Array, alpha: float) -> tuple[Array, Array]:
-    """The largest p of the ranges [low, high] that hold each range, and whether those wider than it are significant.
+    """Return the largest p of the ranges [low, high] around each range, and True if the wider ones are significant.
 
     >>> step_down(np.array([0, 0]), np.array([2, 1]), np.array([0.3, 0.01]), 0.05)
     (array([0.3, 0.3]), array([ True, False]))
@@ -376,11 +375,11 @@ def _ratio(value: float, unit: float) -> float:
 
 @lru_cache(maxsize=4096)
 def tail(q: float, k: int, df: float) -> float:
-    """The probability of a studentized range of k means above q."""
+    """Return the probability of a studentized range of k means above q."""
     return float(np.clip(stats.studentized_range.sf(q, k, df), 0.0, 1.0)) if np.isfinite(q) else 0.0
 
 
 @lru_cache(maxsize=4096)
 def critical(k: int, df: float, alpha: float) -> float:
-    """The studentized range of k means that chance exceeds in alpha of the cases."""
+    """Return the studentized range of k means that chance exceeds in alpha of the cases."""
     return float(stats.studentized_range.ppf(1 - alpha, k, df))

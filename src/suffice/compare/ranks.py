@@ -14,17 +14,17 @@ from suffice.compare.means import critical, repeated, tail
 from suffice.compare.result import Family, Pair, Test
 from suffice.compare.scores import labels, level, mean, paired, rounding, table
 
-MANY = 200  # differences above which the exact distribution is as good as normal
+MAX_EXACT_DIFFERENCES = 200  # with more, the exact distribution is as good as normal
 
 
 def wilcoxon(a: Any, b: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
-    """Whether two methods differ over the same rows, by the ranks of their differences (the signed-rank test).
+    """Test whether two methods differ over the same rows, by the ranks of their differences (the signed-rank test).
 
         T = min(sum of r_i with d_i > 0, sum of r_i with d_i < 0),     d = a - b, r_i the rank of |d_i|
 
     Rows without a difference are left out, ties share their ranks. Under chance alone every difference has either sign
-    with probability 1/2: with up to 200 differences the p value is exact, ties included, above them normal. Unlike
-    `paired_t` it asks for no normal differences, and one data set with a large one counts no more than its rank.
+    with probability 1/2: with up to 200 differences the p value is exact, ties included; beyond that it is normal.
+    Unlike `paired_t` it does not assume normal differences, and a single large difference counts only by its rank.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ def wilcoxon(a: Any, b: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
 
 
 def _p_value(ranks: Array, statistic: float) -> float:
-    """How often the smaller sum of ranks is at most this, every rank with either sign alike."""
-    if len(ranks) > MANY:
+    """Return the probability of a smaller sum of ranks of at most `statistic`, with random signs."""
+    if len(ranks) > MAX_EXACT_DIFFERENCES:
         z = (statistic + 0.5 - ranks.sum() / 2) / np.sqrt((ranks**2).sum() / 4)
         return float(min(1.0, 2 * stats.norm.cdf(z)))
     return float(min(1.0, 2 * _sums(np.rint(2 * ranks).astype(int))[: round(2 * statistic) + 1].sum()))
 
 
 def _sums(ranks: Array) -> Array:
-    """The probability of every sum of a random half of whole numbers (sum + 1,): each is in it with probability 1/2."""
+    """Return the probabilities (sum + 1,) of all sums of a random subset of whole numbers, each in it with 1/2."""
     share = np.zeros(int(ranks.sum()) + 1)
     share[0] = 1.0
     for rank in ranks:
@@ -86,7 +86,7 @@ def _sums(ranks: Array) -> Array:
 
 
 def average_ranks(scores: Any, *, higher_is_better: bool, names: Any = None) -> dict[str, float]:
-    """The rank of each method, averaged over the rows, the best first; ties share their ranks.
+    """Return the average rank of each method over the rows, the best first; ties share their ranks.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def friedman(
     alpha: float = 0.05,
     names: Any = None,
 ) -> Test:
-    """Whether any of several methods ranks differently from the others over the same rows.
+    """Test whether any of several methods ranks differently from the others over the same rows.
 
         chi^2 = (k - 1) n^2 sum_j (R_j - (k + 1) / 2)^2 / sum_ij (r_ij - (k + 1) / 2)^2,     k - 1
         F     = (n - 1) chi^2 / (n (k - 1) - chi^2),                                         k - 1 and (k - 1)(n - 1)
@@ -180,12 +180,12 @@ def friedman(
 
 
 def nemenyi(scores: Any, *, higher_is_better: bool, alpha: float = 0.05, names: Any = None) -> Family:
-    """Which pairs of methods rank differently over the same rows, with one level for all pairs together.
+    """Find the pairs of methods that rank differently over the same rows, with one level for all pairs together.
 
         critical difference of average ranks = q sqrt(k (k + 1) / (12 n)),     q: studentized range of k, infinite df
 
     The probability of even one type I error among all pairs is about `alpha`; for that, it misses more differences than
-    `holm`. Ask `friedman` first whether the methods differ at all.
+    `holm`. Use `friedman` first to test whether the methods differ at all.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _pair(a: str, b: str, averages: dict[str, float], unit: float, limit: float,
 
 
 def _ranks(scores: Any, higher_is_better: bool, names: Any) -> tuple[Array, tuple[str, ...]]:
-    """The rank of each method on each row (n, k): 1 is best, ties share the average of their places."""
+    """Return the rank of each method on each row (n, k): 1 is best, ties share the average rank."""
     x, names = table(scores, names)
     return np.asarray(stats.rankdata(-x if higher_is_better else x, axis=1)), names
 

@@ -22,9 +22,9 @@ INK, BAR = "#222222", "#b3402a"
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """What was found, how often chance alone would do as much, and the decision.
+    """A finding, how often chance alone would produce as much, and the decision.
 
-    Two errors are possible. Taking chance for a difference (type I) happens with a probability of at most `alpha` where
+    Two errors are possible. Taking chance for a difference (type I) happens with a probability of at most `alpha` if
     there is none. Missing a difference (type II) becomes rarer with more rows, with a larger difference and with a
     larger `alpha`; its probability is not known from the data, so a test that is not significant does not show that
     the methods are equal.
@@ -40,7 +40,7 @@ class Test:
     alpha : float
         The level: the difference is taken as real where `p_value <= alpha`.
     finding : str
-        What was observed, without the verdict.
+        The observation, without the decision.
     df : float, tuple of two floats, or None
         Degrees of freedom.
     difference : float or None
@@ -65,7 +65,7 @@ class Test:
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is taken as real."""
+        """True if the difference is taken as real."""
         return self.p_value <= self.alpha
 
     @property
@@ -94,9 +94,9 @@ class Pair(Test):
     methods : tuple of two str
         The first is the one with the better average.
     critical : float or None
-        What the statistic had to exceed.
+        The value that the statistic had to exceed.
     span : int or None
-        How many methods lie between the two, both included.
+        The number of methods from one to the other, both included.
     tested : bool
         False where a wider range of methods that holds both was not significant: then neither is this pair.
     """
@@ -126,17 +126,17 @@ class Family:
     alpha : float
         The level.
     measure : str
-        What the averages are.
+        The meaning of the averages.
     of_ranks : bool
-        Whether they are ranks, of which low ones are good.
+        True if they are ranks, of which low ones are good.
     averages : dict
         The average of each method, the best first (of means: the highest).
     pairs : tuple of Pair
         Each pair once, in the order of the averages.
     critical_difference : float or None
-        The difference of averages from which on a pair differs, where it is the same for all pairs.
+        The difference of averages at which a pair differs, if it is the same for all pairs.
     error : float or None
-        The mean square of what neither methods nor rows explain.
+        The mean square that neither methods nor rows explain.
     df : float or None
         The degrees of freedom of `error`.
     """
@@ -153,11 +153,11 @@ class Family:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of methods that are not told apart, the best first; a method may be in several."""
+        """The largest sets of methods that cannot be told apart, the best first; a method may be in several."""
         return groups(tuple(self.averages), [pair.methods for pair in self.pairs if pair.significant])
 
     def pair(self, first: str, second: str) -> Pair:
-        """The entry of two methods, in whichever order they are named."""
+        """Return the entry of two methods, in either order."""
         for pair in self.pairs:
             if set(pair.methods) == {first, second}:
                 return pair
@@ -179,7 +179,7 @@ class Family:
 
 
 def groups(names: tuple[str, ...], differing: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """The largest sets of names that hold no differing pair.
+    """Return the largest sets of names without a differing pair.
 
     >>> groups(("a", "b", "c"), [("a", "c")])
     (('a', 'b'), ('b', 'c'))
@@ -201,7 +201,7 @@ def _both_ways(sets: Iterable[frozenset[str]]) -> list[tuple[frozenset[str], fro
 
 
 def versus(first: str, second: str, difference: float) -> str:
-    """What a difference of means says about two methods, or about a method and a number.
+    """Describe a difference of means between two methods, or between a method and a number.
 
     >>> versus("A", "B", -1.5)
     'A is 1.5 below B on average'
@@ -228,22 +228,22 @@ def p_text(p: float, equals: str = "p = ", below: str = "p < ") -> str:
 
 
 def critical_difference_figure(result: Family, path: str | Path | None = None, *, width: float = 7.0) -> Figure:
-    """Draw the methods on the axis of their averages, the best on the left; a bar joins those that are not told apart.
+    """Draw the methods on the axis of their averages, the best on the left; bars join those not told apart.
 
     Parameters
     ----------
     result : Family
-        What `nemenyi`, `newman_keuls`, `tukey_hsd` or `holm` returned. Where one difference decides for all pairs, it
+        The result of `nemenyi`, `newman_keuls`, `tukey_hsd` or `holm`. A critical difference that holds for all pairs
         is drawn above the axis. A dot on a bar marks each method that it joins.
     path : str or Path, optional
-        Where to write the figure; the ending (.png, .pdf, .svg) says in which format.
+        The file to write; its extension (.png, .pdf, .svg) sets the format.
     width : float, default=7.0
         In inches; the height follows from the number of methods.
 
     Returns
     -------
     matplotlib Figure
-        To change or to show.
+        The figure, to change or to show.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
     Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
     """
     if not isinstance(result, Family):
-        raise ValueError(f"the figure is drawn from the result of nemenyi, say, got a {type(result).__name__}")
+        raise ValueError(f"result must be a Family, as nemenyi returns it, got a {type(result).__name__}")
     bars = [group for group in result.groups if len(group) > 1]
     lines = len(bars) + 0.6 + (len(result.averages) + 1) // 2
     top = 1.2 if result.critical_difference is None else 2.2  # lines above the axis
@@ -288,7 +288,7 @@ def critical_difference_figure(result: Family, path: str | Path | None = None, *
 
 
 def _axis(axes: Axes, result: Family, lines: float, top: float) -> tuple[float, float]:
-    """Set up the axis of averages on top of the lines; the places of its ends, the best on the left."""
+    """Set up the axis of averages above the lines, and return its ends, the best on the left."""
     places = list(result.averages.values())
     ranks = result.of_ranks
     rightwards = 1 if ranks else -1  # ranks grow to the right, means to the left

@@ -1,4 +1,4 @@
-"""What the tests take: samples, tables of scores, labels and levels, checked in one place."""
+"""Checks of what tests take: samples, tables of scores, labels and levels."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from suffice._core.vector import Array
 from suffice._runtime.messages import SHARE, check_value
 
-ROUNDING = 1e-13  # of the largest score
+ROUNDING = 1e-13  # relative to the largest score
 
 
 def level(alpha: float) -> float:
-    """A level of significance."""
+    """Check a level of significance."""
     check_value(alpha, "alpha", SHARE)
     return float(alpha)
 
 
 def sample(values: Any, called: str, least: int = 2) -> Array:
-    """A list of finite scores (n,)."""
+    """Check a list of finite scores (n,)."""
     array = _numbers(values, called)
     if array.ndim != 1:
         raise ValueError(f"{called} must be a list of scores, got an array of shape {array.shape}")
@@ -33,7 +33,7 @@ def sample(values: Any, called: str, least: int = 2) -> Array:
 
 
 def paired(a: Any, b: Any, names: Sequence[str]) -> tuple[Array, Array]:
-    """Two samples of the same rows (n,)."""
+    """Check two samples of the same rows (n,)."""
     a, b = sample(a, f"the scores of {names[0]}"), sample(b, f"the scores of {names[1]}")
     if len(a) != len(b):
         raise ValueError(
@@ -44,7 +44,7 @@ def paired(a: Any, b: Any, names: Sequence[str]) -> tuple[Array, Array]:
 
 
 def labels(names: Any, k: int) -> tuple[str, ...]:
-    """One label for each of k methods: the given ones, or A, B, C, ..."""
+    """Return one label for each of k methods: the given ones, or A, B, C, ..."""
     if names is None:
         return tuple(chr(65 + i) if k <= 26 else f"method {i + 1}" for i in range(k))
     if isinstance(names, str) or len(names) != k:
@@ -56,7 +56,7 @@ def labels(names: Any, k: int) -> tuple[str, ...]:
 
 
 def columns(groups: Any, names: Any) -> tuple[list[Array], tuple[str, ...]]:
-    """Samples of any length, one for each method, and their labels; a dict or a data frame brings its own."""
+    """Return samples of any length, one per method, and their labels; a dict or a data frame has its own."""
     if isinstance(groups, np.ndarray) and groups.ndim == 2:
         raise ValueError(
             "the scores of methods with rows of their own must be a list, one entry for each method: "
@@ -74,7 +74,7 @@ def columns(groups: Any, names: Any) -> tuple[list[Array], tuple[str, ...]]:
 
 
 def _by_name(scores: Any) -> Mapping[Any, Any] | None:
-    """Scores by method, of a dict or of the columns of a data frame, pandas, polars or Arrow; None of anything else."""
+    """Return scores by method from a dict or the columns of a data frame; None for anything else."""
     if isinstance(scores, Mapping):
         return scores
     try:
@@ -87,7 +87,7 @@ def _by_name(scores: Any) -> Mapping[Any, Any] | None:
 
 
 def table(scores: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
-    """Scores (n, k) of k methods on the same n rows, and the labels of the methods."""
+    """Return scores (n, k) of k methods on the same n rows, and the labels of the methods."""
     by_name = _by_name(scores)
     if by_name is not None:
         lists, names = columns(by_name, names)
@@ -106,17 +106,17 @@ def table(scores: Any, names: Any) -> tuple[Array, tuple[str, ...]]:
 
 
 def mean(values: Array) -> float:
-    """The mean, rounded once: equal scores in another order have the same."""
+    """Return the mean, rounded once, so that it does not depend on the order of the scores."""
     return fsum(values.tolist()) / len(values)
 
 
 def rounding(*scores: Array) -> float:
-    """The size below which what was computed from the scores is rounding."""
+    """Return the size below which a value computed from the scores is rounding."""
     return ROUNDING * max(float(np.abs(s).max()) for s in scores)
 
 
 def without_rounding(value: float, *scores: Array) -> float:
-    """The value, or 0 if it is no larger than the rounding of the scores from which it was computed."""
+    """Return the value, or 0 if it is not larger than the rounding of the scores."""
     return 0.0 if abs(value) <= rounding(*scores) else float(value)
 
 

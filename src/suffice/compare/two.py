@@ -14,18 +14,18 @@ from suffice.compare.result import Test, versus
 from suffice.compare.scores import labels, level, mean, paired, sample, without_rounding
 
 Names = Sequence[str] | None
-FEW = 25  # discordant rows below which McNemar's statistic is not close to its distribution
+MAX_EXACT_ROWS = 25  # below this number of discordant rows, McNemar's statistic is far from its distribution
 
 
 def z_test(scores: Any, expected: float, std: float, *, alpha: float = 0.05, name: str = "A") -> Test:
-    """Whether scores come from a normal population whose mean and standard deviation are known.
+    """Test whether scores come from a normal population whose mean and standard deviation are known.
 
         z = (mean - expected) sqrt(n) / std,     normal
 
     Parameters
     ----------
     scores : array of shape (n,)
-        At least one; from about 30 on, their population need not be normal.
+        At least one; with about 30 or more, the population need not be normal.
     expected, std : float
         The mean and the standard deviation of the population.
     alpha : float, default=0.05
@@ -52,7 +52,7 @@ def z_test(scores: Any, expected: float, std: float, *, alpha: float = 0.05, nam
 
 
 def one_sample_t(scores: Any, expected: float, *, alpha: float = 0.05, name: str = "A") -> Test:
-    """Whether scores come from a normal population with a known mean and an unknown standard deviation.
+    """Test whether scores come from a normal population with a known mean and an unknown standard deviation.
 
         t = (mean - expected) sqrt(n) / s,     Student's t with n - 1 degrees of freedom
 
@@ -85,7 +85,7 @@ def one_sample_t(scores: Any, expected: float, *, alpha: float = 0.05, name: str
 
 
 def paired_t(a: Any, b: Any, *, alpha: float = 0.05, names: Names = None) -> Test:
-    """Whether two methods differ on average over the same rows: data sets, or splits that do not overlap.
+    """Test whether two methods differ on average over the same rows: data sets, or splits that do not overlap.
 
         t = mean(a - b) sqrt(n) / s(a - b),     Student's t with n - 1 degrees of freedom
 
@@ -121,7 +121,7 @@ def paired_t(a: Any, b: Any, *, alpha: float = 0.05, names: Names = None) -> Tes
 
 
 def two_sample_t(a: Any, b: Any, *, equal_var: bool = False, alpha: float = 0.05, names: Names = None) -> Test:
-    """Whether two methods differ on average, each on rows of its own.
+    """Test whether two methods differ on average, each on rows of its own.
 
         t = (mean(a) - mean(b)) / e,     e^2 = s_a^2 / n_a + s_b^2 / n_b            (Welch)
                                          e^2 = s^2 (1 / n_a + 1 / n_b), s^2 pooled  (equal_var)
@@ -177,13 +177,13 @@ def corrected_resampled_t(
     alpha: float = 0.05,
     names: Names = None,
 ) -> Test:
-    """Whether two methods differ on average over overlapping splits of one data set.
+    """Test whether two methods differ on average over overlapping splits of one data set.
 
         t = mean(a - b) / (s(a - b) sqrt(1 / n + n_test / n_train)),     Student's t with n - 1 degrees of freedom
 
     Random splits share rows, and so do the training folds of (repeated) cross-validation: their scores vary together,
-    and the plain `paired_t` takes chance for a difference far too often. The second term under the root stands for
-    what the splits share; with more splits of the same rows the evidence no longer grows without bound.
+    and the plain `paired_t` takes chance for a difference far too often. The second term under the root accounts for
+    the rows that the splits share; with more splits of the same rows the evidence no longer grows without bound.
 
     Parameters
     ----------
@@ -230,13 +230,13 @@ def mcnemar(
     alpha: float = 0.05,
     names: Names = None,
 ) -> Test:
-    """Whether two classifiers err equally often on the same test rows, from the rows that only one of them gets wrong.
+    """Test whether two classifiers err equally often on the same rows, from the rows that only one gets wrong.
 
         chi^2 = max(|N_a - N_b| - 1, 0)^2 / (N_a + N_b),     1 degree of freedom
 
-    N_a rows are wrong with A alone, N_b with B alone. The exact test asks a fair coin instead: N_a of N_a + N_b heads.
-    The classifiers are taken as they are; how they would vary with other training rows is not part of the question.
-    The interval of the difference in accuracy is that of Agresti and Min, which can disagree with the test at its edge.
+    N_a rows are wrong with A alone, N_b with B alone. The exact test is that of a fair coin: N_a of N_a + N_b heads.
+    The classifiers are fixed; the test does not ask how they would vary with other training rows. The interval of the
+    difference in accuracy is that of Agresti and Min, which can disagree with the test in borderline cases.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def mcnemar(
     counts : two int
         N_a and N_b.
     exact : bool, optional
-        The exact test. By default where N_a + N_b is below 25, where the statistic is not close to its distribution.
+        Use the exact test. By default it is used if N_a + N_b is below 25, where the chi^2 distribution is inaccurate.
     alpha : float, default=0.05
         The probability of a type I error: calling chance a difference.
     names : two str, default=("A", "B")
@@ -273,7 +273,7 @@ def mcnemar(
     discordant = alone_a + alone_b
     finding = f"{who[0]} alone is right on {alone_b} rows and {who[1]} alone on {alone_a}"
     statistic = max(abs(alone_a - alone_b) - 1, 0) ** 2 / max(discordant, 1)
-    if exact or (exact is None and discordant < FEW):
+    if exact or (exact is None and discordant < MAX_EXACT_ROWS):
         name, p_value = "McNemar test, exact", min(1.0, 2 * stats.binom.cdf(min(alone_a, alone_b), discordant, 0.5))
     else:
         name, p_value = "McNemar test", stats.chi2.sf(statistic, 1)
@@ -293,7 +293,7 @@ def mcnemar(
 def _student(
     name: str, difference: float, error: float, df: float, alpha: float, finding: str, averages: dict[str, float]
 ) -> Test:
-    """A difference against its standard error: Student's t, which is the normal distribution for infinite df."""
+    """Test a difference against its standard error by Student's t, which is normal for infinite df."""
     alpha = level(alpha)
     statistic = difference / error if error else np.copysign(np.inf, difference) if difference else 0.0
     reach = stats.t.ppf(1 - alpha / 2, df) * error
@@ -311,7 +311,7 @@ def _student(
 
 
 def _mean_and_error(values: Array, *scores: Array) -> tuple[float, float]:
-    """The mean of values (n,) and its standard error, without what is but rounding of the scores."""
+    """Return the mean of values (n,) and its standard error, each 0 if it is only rounding of the scores."""
     centre = without_rounding(mean(values), *scores)
     return centre, without_rounding(float(np.std(values, ddof=1)), *scores) / np.sqrt(len(values))
 
@@ -343,7 +343,7 @@ def _flags(wrong_a: Any, wrong_b: Any, who: tuple[str, str]) -> tuple[Array, Arr
     if len(a) != len(b):
         raise ValueError(f"the classifiers must be tested on the same rows, got {len(a)} and {len(b)}")
     if not np.isin(np.concatenate([a, b]), (0, 1)).all():
-        raise ValueError("wrong_a and wrong_b must say of each row whether it is wrong (True or False), not its label")
+        raise ValueError("wrong_a and wrong_b must be True for rows that are wrong and False for others, not labels")
     return a == 1, b == 1
 
 
@@ -355,7 +355,7 @@ def _counts(counts: Any) -> tuple[int, int]:
 
 
 def _matched_interval(alone_a: int, alone_b: int, n: int, alpha: float) -> tuple[float, float]:
-    """The interval of the difference in accuracy: normal, after half a row more in each of the four cells."""
+    """Return the normal interval of the difference in accuracy, after adding half a row to each of the four cells."""
     n, discordant = n + 2, alone_a + alone_b + 1
     centre = (alone_b - alone_a) / n
     reach = stats.norm.ppf(1 - alpha / 2) * np.sqrt(discordant / n - centre**2) / np.sqrt(n)

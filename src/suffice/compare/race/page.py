@@ -206,16 +206,12 @@ def compare_page(comparison: Comparison, found: Findings, contest: Race, options
     """Return the page as one HTML file: verdict, differences, times, winner, reliability, learning curves, facts."""
     first, *others = comparison.verdict()
     lead = page.join([page.verdict(first), page.bullets(others)])
-    colours = colours_of(comparison)
+    colours, best = colours_of(comparison), comparison.best.method if comparison.lines else ""
     classes = [str(label) for label in np.unique(contest.table.data.y)]
     sections = [
         Section("How the methods differ", _differences(comparison, found, colours), "differences"),
         Section("Errors and times", _times(comparison, colours), "times"),
-        Section(
-            f"The best here, {comparison.best.method if comparison.lines else ''}",
-            _winner(comparison, found, contest, classes, colours),
-            "winner",
-        ),
+        Section(f"The best here, {best}", _winner(comparison, found, contest, classes, colours), "winner"),
         Section("Are the probabilities right?", _reliability(comparison, colours), "reliability"),
         Section("Learning", _curves(comparison, colours), "learning"),
         Section("The table", the_table(contest.table), "table"),
@@ -255,8 +251,8 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
         f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
         f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
         "not tell the two apart. Its level is that of the test behind the verdict and the p-values below (McNemar, 5 % "
-        "for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow marks a bar "
-        "that goes beyond the scale."
+        "for all methods together by Holm's correction; the rule of chance has a test of its own). An arrow marks a "
+        "bar that goes beyond the scale."
     )
     if rule is not None:
         beyond = " and lies beyond the scale" if rule > end else ", the dashed line"
@@ -356,8 +352,8 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         for what, part in (("learn", "fit"), ("predict", "predict"))
     ]
     note = (
-        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong and there is "
-        "room for its name. A triangle marks a method beyond the axis."
+        "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong and there "
+        "is room for its name. A triangle marks a method beyond the axis."
     )
     return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
 
@@ -441,7 +437,7 @@ def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         colours=colours,
     )
     note = (
-        "Means over the folds, of the accepted steps. Iteration 1 is the start: the closed form, or equal classes for LR "
-        "Newton. Click a name to show or hide its curve."
+        "Means over the folds, of the accepted steps. Iteration 1 is the start: the closed form, or equal classes for "
+        "LR Newton. Click a name to show or hide its curve."
     )
     return page.block(title, chart, note=note)

@@ -15,7 +15,7 @@ from suffice.compare import corrected_resampled_t, holm_adjusted, mcnemar
 from suffice.compare.race.methods import CHANCE, METHODS, Given, is_chance
 from suffice.compare.race.schedule import Findings
 from suffice.compare.result import p_text
-from suffice.compare.two import FEW
+from suffice.compare.two import MAX_EXACT_ROWS
 from suffice.data.files.sheet import counted
 from suffice.model_selection.measures import Result, calibration_error
 from suffice.report.page import Point, pooled
@@ -282,7 +282,7 @@ def difference_interval(theirs: int, mine: int, rows: int, level: float) -> tupl
     both = theirs + mine
     if not both:
         return 0.0, 0.0
-    share = binomtest(theirs, both).proportion_ci(1 - level, method="exact" if both < FEW else "wilsoncc")
+    share = binomtest(theirs, both).proportion_ci(1 - level, method="exact" if both < MAX_EXACT_ROWS else "wilsoncc")
     return float(2 * share.low - 1) * both / rows, float(2 * share.high - 1) * both / rows
 
 
