@@ -246,7 +246,7 @@ def test_what_was_saved_in_python(files, call):
     call("update", "m.suffice", "b.csv", "--target", "back")
     call("evaluate", "m.suffice", "new.csv")  # it is known from then on
     suffice.GaussianNB().fit([[0.0], [1.0], [5.0]], [0, 0, 1]).save("array.suffice")
-    assert "whose columns have no names" in call("predict", "array.suffice", "new.csv", code=2)
+    assert "was learned from an array without column names" in call("predict", "array.suffice", "new.csv", code=2)
 
 
 def test_ways_of_writing_are_kept_with_the_model(files, call):

@@ -355,7 +355,7 @@ def test_the_figure(tmp_path):
         (lambda: f_test(TABLE), r"list\(scores.T\) for a table whose columns are the methods"),
         (lambda: holm_adjusted([0.5, 1.5]), "p_values must be between 0 and 1"),
         (lambda: newman_keuls(EXAMPLE).pair("A", "Z"), r"'A' and 'Z' are not two of the methods \['C', 'B', 'A'\]"),
-        (lambda: critical_difference_figure(EXAMPLE), "drawn from the result of nemenyi, say, got a list"),
+        (lambda: critical_difference_figure(EXAMPLE), "result must be a Family, as nemenyi returns it, got a list"),
     ],
 )
 def test_what_is_wrong_with_the_input(call, says):

@@ -24,7 +24,6 @@ from suffice.compare.race.methods import METHODS, choose_methods
 from suffice.compare.race.own import OwnTable, read_table
 from suffice.compare.race.page import ComparisonSettings, compare_page
 from suffice.compare.race.schedule import Findings
-from suffice.compare.race.trial import Bench
 from suffice.compare.race.verdict import Comparison
 from suffice.compare.race.workers import warm_up
 from suffice.data.files.sheet import Reading, TableError, counted
@@ -91,7 +90,7 @@ def compare(
     check_output("--csv", results, (table,), force)
     if page is not None and results is not None and page.resolve() == results.resolve():
         raise stop(f"{page} cannot be both the --report and the --csv: choose another for one of them")
-    warm_up([Bench.__module__])  # while the table is read
+    warm_up([Race.__module__])  # while the table is read
     try:
         names = choose_methods(methods.split(",") if methods else None)
         how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))

@@ -20,7 +20,6 @@ from suffice.cli.store import About, Stored, keep, load
 from suffice.compare.race.contest import Choice, choose
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
 from suffice.compare.race.schedule import about
-from suffice.compare.race.trial import Bench
 from suffice.compare.race.workers import warm_up
 from suffice.data.files.labels import labels_of
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted
@@ -85,7 +84,7 @@ def fit(
         else:
             method = None if model == AUTO else model_named(model)
             if method is None:
-                warm_up([Bench.__module__])  # while the table is read
+                warm_up([choose.__module__])  # while the table is read
             with working(f"reading {table}"):
                 sheet, target = read_classes(table, target, how, many_classes)
             stored = _fit(sheet, target, method, how, seed, end)

@@ -1,4 +1,4 @@
-"""Search of settings from sums that are read once."""
+"""Grid search from sums that are read once."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from suffice.model_selection.validation import Folds, ScoringTask, Summed, Teste
 
 
 class GridSearch(GridSearchCV):
-    """The best of several settings by cross-validation, as `sklearn.model_selection.GridSearchCV`, from sums by fold.
+    """Grid search by cross-validation, as `sklearn.model_selection.GridSearchCV`, from sums by fold.
 
         s without fold f = sum over the other folds g of S(X_g, Y_g),     theta = theta(s; settings)
 
     Settings that act on the sums alone are free: the rows are read and summed once for all of them, and only the test
-    rows are predicted for each. Of the closed form these are all settings but those of the encoder: priors, class
+    rows are predicted for each. For the closed form these are all settings except those of the encoder: priors, class
     priors and class weights, shrinkage, tying of covariances, ridges, rules, costs, and the bins and rare categories
     of `NaiveBayes`, which are chosen from the sums. Settings that change what is summed (`GaussianNB(tied=...)` does
     not, `NaiveBayes(columns=..., numeric=..., missing=...)` and `CategoricalNB(categories=...)` do) are summed for
-    each of their values. Where learning is no function of sums, every split is fitted, with the same result as
-    scikit-learn's: other learners, estimators of others, pipelines.
+    each of their values. If learning is not a function of sums, every split is fitted, with the result of
+    scikit-learn: other learners, estimators of other packages, pipelines.
 
-    An encoder that learns is given, or the split is fitted again: the kinds of columns of `NaiveBayes` are taken from
-    all rows where every fold on its own shows the same kinds (a column without values in a fold does not), and
-    trees (`suffice.encoders.Partitions`) are grown for every split unless they have grown before.
+    An encoder that learns is shared only if every fold alone would learn the same, otherwise splits are fitted: the
+    kinds of columns of `NaiveBayes` are shared if every fold shows the same kinds (a column without values in a fold
+    does not), and trees (`suffice.encoders.TreePartitions`) are grown for every split unless they are given.
 
     Parameters
     ----------
     estimator : classifier
-        It stays as it is.
+        It is not changed.
     param_grid : dict of setting: values, or list of such
         All combinations are tried.
     scoring : str, callable, list or dict, default=None
         As in scikit-learn; None is the estimator's own score, accuracy.
     cv : int, splitter or iterable of (training rows, test rows), default=5
     refit : bool, str or callable, default=True
-        Whether to fit the best settings to all rows; of several scores, the name of the one that counts.
+        True to fit the best settings to all rows; with several scores, the name of the one that decides.
     error_score : "raise" or number, default="raise"
-        The score of settings that cannot be fitted, or scored; or their error.
+        The score of settings that cannot be fitted or scored; "raise" raises their error.
 
     Attributes
     ----------
     cv_results_ : dict
         As in scikit-learn: `params`, `split0_test_score`, ..., `mean_test_score`, `std_test_score`, `rank_test_score`
-        and times; the time of what is done once for several settings is divided among these.
+        and times; the time of steps shared by several settings is divided among them.
     best_estimator_, best_params_, best_score_, best_index_, scorer_, n_splits_, refit_time_
         As in scikit-learn.
 
@@ -87,9 +87,9 @@ class GridSearch(GridSearchCV):
         X, y
             As the estimator takes them, in memory.
         sample_weight : array of shape (n,), default=None
-            Row weights; whether they count in scores, too, is up to scikit-learn, as in `GridSearchCV`.
+            Row weights; they count in scores if they do in `GridSearchCV`.
         **params
-            What else the estimator's `fit` takes, and `groups` for the splitter.
+            Other arguments of the estimator's `fit`, and `groups` for the splitter.
         """
         if is_source(X):
             raise TypeError("GridSearch takes rows in memory: give arrays or data frames X and y")
@@ -121,7 +121,7 @@ class GridSearch(GridSearchCV):
     def _measured(
         self, task: ScoringTask, candidates: list[dict[str, Any]], given: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """What scikit-learn measures, of every candidate and split."""
+        """Return what scikit-learn measures, for every candidate and split."""
         estimators = [_configured(self.estimator, candidate) for candidate in candidates]
         found: dict[tuple[int, int], dict[str, Any] | None] = {}
         for group in _groups(estimators) if given.keys() <= {"sample_weight"} and task.y is not None else []:
@@ -136,7 +136,7 @@ class GridSearch(GridSearchCV):
         return out
 
     def _take(self, candidates: list[dict[str, Any]], out: list[dict[str, Any]], counts: Any, n_splits: int) -> None:
-        """Results by candidate, and the best of them; `counts` is the score that says which it is."""
+        """Store the results by candidate and the best of them, by the score `counts`."""
         scores = out[0]["test_scores"]
         self.n_splits_, self.multimetric_ = n_splits, isinstance(scores, dict)
         self.cv_results_ = self._format_results(candidates, n_splits, out)
@@ -163,7 +163,7 @@ def _configured(estimator: Any, candidate: Mapping[str, Any]) -> Any:
 
 
 def _groups(estimators: Sequence[Any]) -> list[list[int]]:
-    """The numbers of estimators that sum the same, group by group; without those that are to be fitted."""
+    """Group the numbers of estimators with the same sums, without those that must be fitted."""
     groups: list[tuple[Summed, list[int]]] = []
     for c, estimator in enumerate(estimators):
         try:
@@ -180,7 +180,7 @@ def _groups(estimators: Sequence[Any]) -> list[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Refit:
-    """Candidates fitted to the training rows of a split, as scikit-learn does; errors come out or have their score."""
+    """Fits candidates to the training rows of a split, as scikit-learn does; errors are raised or scored."""
 
     estimator: Any
     task: ScoringTask
@@ -208,10 +208,7 @@ class _Refit:
 def _from_sums(
     task: ScoringTask, weight: Any, estimators: Sequence[Any], scoring: Any
 ) -> list[list[dict[str, Any] | None]]:
-    """What scikit-learn measures, of every split and estimator; None for what is to be fitted.
-
-    The estimators sum the same.
-    """
+    """Return what scikit-learn measures, by split and estimator, all of the same sums; None where it must be fitted."""
     nothing: list[list[dict[str, Any] | None]] = [[None] * len(estimators)] * len(task.splits)
     try:
         weight = None if weight is None else _check_sample_weight(weight, task.X, ensure_non_negative=True)
@@ -227,7 +224,7 @@ def _from_sums(
 
 
 def _attempt(test: Tested, estimator: Any) -> dict[str, Any] | None:
-    """What was measured; None if that failed, so that `fit` may say why."""
+    """Return the measures; None if that failed, so that `fit` raises the error."""
     try:
         found = test.measure(estimator)
     except Exception:

@@ -42,36 +42,36 @@ def cross_validate(
     return_estimator: bool = False,
     return_indices: bool = False,
 ) -> dict[str, Any]:
-    """Scores on rows that were left out, as `sklearn.model_selection.cross_validate` gives them, from sums by fold.
+    """Return scores on held-out rows, as `sklearn.model_selection.cross_validate` does, from sums by fold.
 
         s without fold f = sum over the other folds g of S(X_g, Y_g)
 
-    Rows are read twice: summed fold by fold, and predicted fold by fold. That is exact, as everything that is chosen
-    from the data (the prior, cells, categories) is a function of the sums and chosen again without the fold. Splits
-    whose training rows are not all others (such as time series) sum each training set. Where learning is no
-    function of sums, the estimator is fitted for every split: learners other than the closed form, encoders that
-    learn something else from a part of the rows (trees; the kinds of columns of `NaiveBayes` if a fold has no values in
-    one), more patterns of missing values than are kept apart, and estimators of others.
+    Rows are read twice: summed fold by fold, and predicted fold by fold. The result is exact, since everything that is
+    chosen from the data (the prior, cells, categories) is a function of the sums and chosen again without the fold.
+    For splits whose training rows are not all other rows (such as time series) each training set is summed. If learning
+    is not a function of sums, the estimator is fitted for every split: learners other than the closed form, encoders
+    that learn something else from a part of the rows (trees; the kinds of columns of `NaiveBayes` if a fold has no
+    values in one), too many patterns of missing values, and estimators of other packages.
 
     Parameters
     ----------
     estimator : classifier
-        It stays as it is.
+        It is not changed.
     X, y, sample_weight
-        As in `fit`; the weights count in fitting, not in scores.
+        As in `fit`; the weights are used in fitting, not in scores.
     groups : array of shape (n,), default=None
         For splitters that keep groups together.
     cv : int, splitter or iterable of (training rows, test rows), default=5
     scoring : str, callable, list or dict, default=None
         As in scikit-learn; None is accuracy.
     return_train_score, return_estimator, return_indices : bool, default=False
-        Whether to give these, too.
+        Return these too.
 
     Returns
     -------
     dict
         `test_score` (or `test_` with the name of each of several scores), `fit_time` and `score_time`, each an array
-        with an entry for every split; and what else was asked for. A fold that cannot be fitted raises its error.
+        with an entry for every split; and the other requested results. A fold that cannot be fitted raises its error.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def cross_validate(
 
 
 def _by_name(each: list[dict[str, Any]]) -> dict[str, Any]:
-    """What was measured on every split, by name: arrays, except for estimators."""
+    """Return the results of all splits by name: arrays, except for estimators."""
     flat = [_flat(one) for one in each]
     return {
         name: [one[name] for one in flat] if name == "estimator" else np.array([one[name] for one in flat])
@@ -116,7 +116,7 @@ def _by_name(each: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _flat(one: dict[str, Any]) -> dict[str, Any]:
-    """What was measured on a split, with a name for each of several scores."""
+    """Return the results of a split with a name for each of several scores."""
     scores = {side: one.pop(f"{side}_scores") for side in ("test", "train") if f"{side}_scores" in one}
     for side, found in scores.items():
         named = found if isinstance(found, dict) else {"score": found}
@@ -125,7 +125,7 @@ def _flat(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def quick(scorer: Any, estimator: Any, scoring: Any) -> Any:
-    """A scorer of scikit-learn's, or one that gives the same numbers in less time."""
+    """Return a scorer of scikit-learn, or one that gives the same numbers in less time."""
     own = scoring is None and type(estimator).score is ClassifierMixin.score
     if own or (isinstance(scoring, str) and scoring == "accuracy"):
         return accuracy
@@ -133,15 +133,15 @@ def quick(scorer: Any, estimator: Any, scoring: Any) -> Any:
 
 
 def accuracy(fit: Any, X: Any, y: Array, sample_weight: Any = None) -> float:
-    """The share of rows whose label (n,) is predicted."""
+    """Return the share of rows whose label (n,) is predicted."""
     return float(np.average(fit.predict(X) == y, weights=sample_weight))
 
 
 @dataclass(frozen=True)
 class NegativeLogLoss:
-    """The mean of log p(y_i | x_i), with probabilities between eps and 1 - eps, as scikit-learn has it.
+    """The mean of log p(y_i | x_i), with probabilities clipped to [eps, 1 - eps], as in scikit-learn.
 
-    What that refuses, rows that lack a class or have one that was not learned, is left to `scorer`, its own.
+    Rows that scikit-learn refuses, which lack a class or have one that was not learned, are left to `scorer`, its own.
     """
 
     scorer: Any
@@ -153,17 +153,18 @@ class NegativeLogLoss:
             given = {} if sample_weight is None else {"sample_weight": sample_weight}
             return float(self.scorer(fit, X, y, **given))
         eps = np.finfo(p.dtype).eps
-        own = p[np.arange(len(at)), at] if k > 2 else np.where(at == 1, p[:, 1], 1 - p[:, 1])  # as it has two classes
+        # scikit-learn computes the first of two classes from the second
+        own = p[np.arange(len(at)), at] if k > 2 else np.where(at == 1, p[:, 1], 1 - p[:, 1])
         own = np.clip(own, eps, 1 - eps)
         return float(np.average(np.log(own), weights=sample_weight))
 
 
-SOME = 1024  # rows that tell about which origins all folds are summed
+ORIGIN_ROWS = 1024  # from which the origins of all sums are taken
 Split: TypeAlias = tuple[Array, Array]  # the training rows and the test rows
 
 
 class Summed(NamedTuple):
-    """What an estimator sums; estimators of which this is equal have the same sums of the same rows."""
+    """A key of the sums of an estimator: estimators with equal keys have the same sums of the same rows."""
 
     estimator: type
     encoder: Encoder
@@ -171,7 +172,7 @@ class Summed(NamedTuple):
 
     @classmethod
     def of(cls, estimator: Any) -> Summed | None:
-        """None where what it learns is no function of sums; what is of unknown kind is equal to nothing else."""
+        """Return the key; None if learning is not a function of sums. Sums of unknown kind equal no others."""
         if not adds_up(estimator):
             return None
         model = estimator._model()
@@ -179,21 +180,21 @@ class Summed(NamedTuple):
 
 
 def adds_up(estimator: Any) -> bool:
-    """Whether what an estimator learns from encoded rows is a function of their sums."""
+    """True if an estimator learns from encoded rows by a function of their sums."""
     return isinstance(estimator, Classifier) and estimator._is_of_sums()
 
 
 @dataclass(frozen=True, eq=False)
 class ReadRows:
-    """Rows that an estimator has read: encoded once, to be summed by fold."""
+    """Rows that were read and encoded once, to be summed by fold."""
 
-    X: Any  # as they were given
+    X: Any  # as given
     labels: Array  # (n,)
     reader: Classifier
     model: AnyModel
-    rows: Memory  # without those of weight zero
-    at: Array  # (n,) where each row stands among these; -1 for one of weight zero
-    some: AnyStatistics  # of some of the rows: about their origins all parts are summed
+    rows: Memory  # without rows of weight zero
+    at: Array  # (n,) the place of each row among these; -1 for weight zero
+    some: AnyStatistics  # of a few rows, whose origins all sums share
 
     @classmethod
     def of(cls, estimator: Classifier, X: Any, y: Any, weight: Array) -> ReadRows:
@@ -203,12 +204,12 @@ class ReadRows:
         if not isinstance(rows, Memory):
             raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
         at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
-        model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // SOME))
+        model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // ORIGIN_ROWS))
         few = model.statistics(rows.X[some], rows._labels()[some])
         return cls(by_rows(X), np.ravel(y), reader, model.with_origin_of(few), rows, at, few)
 
     def sum(self, parts: Sequence[Array]) -> list[AnyStatistics]:
-        """S(X, Y) of disjoint parts of the rows: in one read, in which every part has classes of its own."""
+        """Return S(X, Y) of disjoint parts of the rows, in one read in which every part has classes of its own."""
         if len(parts) == 1 or self.some.sums.shared:
             return [self._sum_alone(self._counting(which)) for which in parts]
         Y, k = self.rows._labels(), len(self.some.mass)
@@ -230,7 +231,7 @@ class ReadRows:
         return at if at.min(initial=0) >= 0 else at[at >= 0]
 
     def prepares(self, which: Array) -> bool:
-        """Whether some rows alone prepare the encoder that all rows together have prepared."""
+        """True if these rows alone prepare the same encoder as all rows together."""
         encoder = self.reader._model().encoder
         if type(encoder).prepare is Encoder.prepare:
             return True
@@ -238,14 +239,14 @@ class ReadRows:
         return bool(encoder.prepare(rows) == self.model.encoder)
 
     def encoded(self, which: Array, X: Any) -> Encoded:
-        """Some rows X, encoded."""
+        """Return rows X encoded, from memory if they were encoded before."""
         at = self.at[which]
         return self.model.encoder(X) if (at < 0).any() else self.rows.X[at]
 
 
 @dataclass(frozen=True, eq=False)
 class RememberingEncoder(Encoder):
-    """An encoder that has encoded some rows before, and knows them when it is given them again."""
+    """An encoder that returns the encoding of rows that it has encoded before."""
 
     inner: Encoder
     X: Any
@@ -260,7 +261,7 @@ class RememberingEncoder(Encoder):
 
 @contextmanager
 def keeping(fit: Classifier, X: Any, encoded: Encoded) -> Iterator[None]:
-    """As long as it lasts, an estimator takes rows X for encoded as they are."""
+    """Within this context, an estimator does not encode the rows X again."""
     encoder = fit._encoder
     fit._encoder = RememberingEncoder(encoder, X, encoded)
     try:
@@ -271,17 +272,17 @@ def keeping(fit: Classifier, X: Any, encoded: Encoded) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The sums of the training rows of every split, from rows that were read once."""
+    """The sums of the training rows of every split, from rows that are read once."""
 
     read: ReadRows
     sums: list[AnyStatistics]
-    times: list[float]  # what each took
+    times: list[float]  # in seconds
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, weight: Array | None, splits: Sequence[Split]) -> Folds | None:
-        """None where learning is no function of sums, so that an estimator is to be fitted for every split.
+        """Sum the rows; return None if learning is not a function of sums, so that every split must be fitted.
 
-        An encoder that learns must learn the same from every part that is summed as from all rows.
+        An encoder that learns must learn the same from every summed part as from all rows.
         """
         if not adds_up(estimator):
             return None
@@ -298,23 +299,22 @@ class Folds:
         return cls(read, sums, [shared + one for one in times])
 
     def fit(self, estimator: Any, split: int) -> Any:
-        """What `fit` makes of the training rows of a split; for an estimator that sums what the first does."""
+        """Return an estimator fitted to the training rows of a split; its sums must have the same key."""
         return clone(estimator)._fit_sums(self.sums[split], self.read.reader)
 
 
 def summed(splits: Sequence[Split], n: int) -> Iterator[list[Array]]:
-    """Rows to be summed together: the test rows of a round of splits, or the training rows of one split alone."""
+    """Yield the rows to sum together: the test rows of a round of splits, or the training rows of a single split."""
     for start, end in rounds(splits, n):
         some = splits[start:end]
         yield [test for _, test in some] if len(some) > 1 else [some[0][0]]
 
 
 def trained(read: ReadRows, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyStatistics], list[float]]:
-    """The sums of the training rows of every split, and how long each took.
+    """Return the sums of the training rows of every split, and the seconds that each took.
 
-    Where splits follow each other whose test rows are all rows, and whose training rows are all others, each fold is
-    summed once: s of a split is the sum over the other folds (added up, not subtracted from the total, which loses no
-    digits). Other training rows are summed as they are.
+    In a round of splits, each fold is summed once, and s of a split is the sum over the other folds: added up, not
+    subtracted from the total, so that no digits are lost. Other training rows are summed directly.
     """
     sums: list[AnyStatistics] = []
     times: list[float] = []
@@ -327,7 +327,7 @@ def trained(read: ReadRows, parts: Sequence[Sequence[Array]]) -> tuple[list[AnyS
 
 
 def rounds(splits: Sequence[Split], n: int) -> list[tuple[int, int]]:
-    """Where rounds of splits begin and end, by number: a round's test rows are all rows, each once; else one by one.
+    """Return where rounds of splits start and end: the test rows of a round are all rows, each once; else one split.
 
     >>> halves = [(np.array([1]), np.array([0])), (np.array([0]), np.array([1]))]
     >>> rounds([*halves, halves[0], *halves], 2)
@@ -342,7 +342,7 @@ def rounds(splits: Sequence[Split], n: int) -> list[tuple[int, int]]:
 
 
 def _round(splits: Sequence[Split], start: int, n: int) -> int:
-    """Where the round that begins at a split ends; after this split if there is none."""
+    """Return the end of the round that starts at a split; after this split if there is no round."""
     seen = np.zeros(n, dtype=bool)
     for end, (train, test) in enumerate(splits[start:], start + 1):
         own = np.zeros(n, dtype=bool)
@@ -359,7 +359,7 @@ def _round(splits: Sequence[Split], start: int, n: int) -> int:
 
 
 def others(parts: Sequence[AnyStatistics]) -> list[AnyStatistics]:
-    """For each of several sums, the sum of all others: from the left and from the right, in 3 n additions."""
+    """Return, for each of several sums, the sum of all others: from the left and from the right, in 3 n additions."""
     left = list(accumulate(parts[:-1], operator.add))
     right = list(accumulate(parts[:0:-1], operator.add))[::-1]
     between = [a + b for a, b in zip(left[:-1], right[1:], strict=True)]
@@ -367,7 +367,7 @@ def others(parts: Sequence[AnyStatistics]) -> list[AnyStatistics]:
 
 
 def as_numbers(splits: Iterable[Any]) -> list[Split]:
-    """Splits with rows by their numbers, not by masks.
+    """Convert masks in splits to row numbers.
 
     >>> as_numbers([([True, False], [1])])
     [(array([0]), array([1]))]
@@ -382,17 +382,17 @@ def _numbers(rows: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ScoringTask:
-    """What is to be measured: splits of rows X with labels y (n,), and a score."""
+    """Splits of rows X with labels y (n,), and a score to measure on them."""
 
     X: Any
     y: Array
     splits: Sequence[Split]
     scorer: Any
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the scorer; what there is for each row is split, too
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the scorer; values by row are split too
     error_score: Any = "raise"
 
     def score(self, fit: Any, rows: Array, X: Any = None) -> Any:
-        """The scores of a fitted estimator on some rows, which may be given."""
+        """Return the scores of a fitted estimator on some rows, which may be given as X."""
         X = _safe_indexing(self.X, rows) if X is None else X
         settings = _check_method_params(self.X, params=self.settings, indices=rows)
         return _score(fit, X, self.y[rows], self.scorer, settings, self.error_score)
@@ -400,7 +400,7 @@ class ScoringTask:
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """The test rows of a split, encoded once for all estimators that have the sums of its training rows in common."""
+    """The test rows of a split, encoded once for all estimators with the same sums."""
 
     task: ScoringTask
     folds: Folds
@@ -410,13 +410,13 @@ class Tested:
 
     @classmethod
     def of(cls, task: ScoringTask, folds: Folds, split: int) -> Tested:
-        """The test rows of a split by its number."""
+        """Encode the test rows of a split, given by its number."""
         _, rows = task.splits[split]
         X = _safe_indexing(task.X, rows)
         return cls(task, folds, split, X, folds.read.encoded(rows, X))
 
     def measure(self, estimator: Any, train: bool = False) -> dict[str, Any]:
-        """What scikit-learn measures of an estimator: scores and times; also on the training rows if asked for."""
+        """Return what scikit-learn measures of an estimator: scores and times, with `train` also on the training rows."""
         rows, begun = self.task.splits[self.split], perf_counter()
         fit = self.folds.fit(estimator, self.split)
         fitted = perf_counter()

@@ -98,7 +98,7 @@ class Race:
         with scratch() as folder:
             opening = self.opening or partial(_open, data.rows(np.arange(0)), self.seed)
             try:
-                warm_up([Bench.__module__])
+                warm_up([__name__])
                 Bench.lay_out(data, folder, self.seed)
                 with Workers(jobs, partial(opening, folder)) as workers:
                     _compile(found, workers, watch)
@@ -165,7 +165,7 @@ def choose(
     def watch(found: Findings, _: str) -> None:
         step(found.doing)
 
-    warm_up([Bench.__module__])
+    warm_up([__name__])
     with scratch() as folder:
         Bench.lay_out(data, folder, seed)
         _lay_out_folds(found, folder, seed)

@@ -1,4 +1,4 @@
-"""Processes that do one task at a time and can be ended in the middle of it."""
+"""Processes that do one task at a time and can be killed in the middle of it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
-Opened = Callable[[Any], Any]  # does a task
+Opened = Callable[[Any], Any]  # performs a task
 FAILED, READY, NEVER = "failed", "ready", float("inf")
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A process, the line to it, what it does, for how long, and until when, which is known once it is ready."""
+    """A process, the pipe to it, its task, and the task's seconds and deadline, which is set once it is ready."""
 
     process: Any
     line: Connection
@@ -33,114 +33,113 @@ class _Worker:
     until: float = NEVER
 
     def start(self) -> None:
-        """The time of the task begins."""
+        """Start the clock of the task."""
         self.until = time.monotonic() + self.seconds
 
 
 @dataclass(eq=False)
 class Workers:
-    """So many processes, each of which opens what it needs once and then does tasks.
+    """Processes that each open their data once and then perform tasks.
 
-    Processes come from a server that runs no threads (`warm_up`), so that they share none with this one.
-    A task that takes longer than it may is ended with its process, and another process takes that place. When this
-    process ends, in whatever way, so do they.
+    Processes are forked from a server without threads (`warm_up`). A task that exceeds its time is killed with its
+    process, and another process replaces it. When this process ends, for whatever reason, so do they.
 
     Parameters
     ----------
     count : int
-        Processes.
+        The number of processes.
     opening : callable that can be pickled, without arguments
-        What a process calls first: it returns the function that does a task.
+        Called first in each process; returns the function that performs a task.
     """
 
     count: int
     opening: Callable[[], Opened]
-    _crew: list[_Worker] = field(default_factory=list)
+    _workers: list[_Worker] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._crew:
+        for worker in self._workers:
             _end(worker)
-        self._crew.clear()
+        self._workers.clear()
 
     @property
     def busy(self) -> int:
-        """How many of them have something to do."""
-        return sum(worker.task is not None for worker in self._crew)
+        """The number of processes with a task."""
+        return sum(worker.task is not None for worker in self._workers)
 
     @property
     def ready(self) -> bool:
-        """Whether any of them has opened what it needs, or has ended."""
-        return not self._crew or any(worker.ready for worker in self._crew)
+        """True if any process has opened its data, or none is running."""
+        return not self._workers or any(worker.ready for worker in self._workers)
 
     @property
     def free(self) -> int:
-        """How many tasks can be started."""
+        """The number of tasks that can be started."""
         return self.count - self.busy
 
     def start(self, task: Any, seconds: float) -> None:
-        """Begin a task, which has so many seconds."""
-        worker = next((one for one in self._crew if one.task is None), None)
+        """Start a task that may take this many seconds."""
+        worker = next((one for one in self._workers if one.task is None), None)
         if worker is None:
-            worker = self._hire()
+            worker = self._add()
         worker.task, worker.seconds = task, seconds
         if worker.ready:
             worker.start()
         worker.line.send(task)
 
     def wait(self, seconds: float) -> list[tuple[Any, Any]]:
-        """The tasks that come to an end within that time, with their results; None where one took too long."""
-        working = [worker for worker in self._crew if worker.task is not None]
+        """Return the tasks that end within this time, with their results; None for a task that took too long."""
+        working = [worker for worker in self._workers if worker.task is not None]
         first = min([worker.until for worker in working], default=NEVER) - time.monotonic()
         ready = wait([worker.line for worker in working], max(0.0, min(seconds, first))) if working else []
-        heard = [self._hear(worker) for worker in working if worker.line in ready]
+        received = [self._receive(worker) for worker in working if worker.line in ready]
         late = [worker for worker in working if worker.task is not None and time.monotonic() >= worker.until]
-        return [one for one in heard if one is not None] + [self._dismiss(worker, None) for worker in late]
+        return [one for one in received if one is not None] + [self._kill(worker, None) for worker in late]
 
     def drop(self) -> list[tuple[Any, Any]]:
-        """End what is not done; the tasks, without results."""
-        return [self._dismiss(worker, None) for worker in list(self._crew) if worker.task is not None]
+        """Kill all tasks under way, and return them without results."""
+        return [self._kill(worker, None) for worker in list(self._workers) if worker.task is not None]
 
-    def _hire(self) -> _Worker:
+    def _add(self) -> _Worker:
         here, there = multiprocessing.Pipe()
         process = context().Process(target=_serve, args=(there, self.opening), daemon=True)
-        with later("SIGINT", "SIGTERM", "SIGHUP"):  # a process that is told half of what it is complains
+        with delay_signals("SIGINT", "SIGTERM", "SIGHUP"):  # an interrupted start makes the new process print errors
             process.start()
         there.close()
-        self._crew.append(_Worker(process, here))
-        return self._crew[-1]
+        self._workers.append(_Worker(process, here))
+        return self._workers[-1]
 
-    def _hear(self, worker: _Worker) -> tuple[Any, Any] | None:
-        """The task and its result; None where a process only says that it can begin."""
+    def _receive(self, worker: _Worker) -> tuple[Any, Any] | None:
+        """Return the task and its result; None if the process only reports that it is ready."""
         try:
-            said = worker.line.recv()
+            received = worker.line.recv()
         except (EOFError, OSError):
             worker.process.join(1)
-            return self._dismiss(worker, {FAILED: f"its process ended by itself ({_how(worker.process.exitcode)})"})
+            return self._kill(worker, {FAILED: f"its process ended by itself ({_how(worker.process.exitcode)})"})
         if not worker.ready:
             worker.ready = True
             worker.start()
             return None
         task, worker.task, worker.until = worker.task, None, NEVER
-        return task, said
+        return task, received
 
-    def _dismiss(self, worker: _Worker, result: Any) -> tuple[Any, Any]:
-        self._crew.remove(worker)
+    def _kill(self, worker: _Worker, result: Any) -> tuple[Any, Any]:
+        self._workers.remove(worker)
         _end(worker)
         return worker.task, result
 
 
 def context() -> Any:
-    """How processes are started: by a server without threads where there can be one."""
+    """Return the start method for processes: a server without threads if the system has one."""
     ways = multiprocessing.get_all_start_methods()
     return multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
 
 
 @contextmanager
-def later(*names: str) -> Iterator[None]:
-    """Let signals of these names wait until the end; any thread may take one, so that masks are not enough."""
+def delay_signals(*names: str) -> Iterator[None]:
+    """Delay signals of these names until the end; masks are not enough, since any thread may receive one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -157,16 +156,16 @@ def later(*names: str) -> Iterator[None]:
 
 
 def warm_up(preload: Iterable[str]) -> None:
-    """Let the server of processes import these modules while this process does something else.
+    """Start the server of processes and let it import these modules while this process does something else.
 
-    Neither it nor any process that it starts hears of Ctrl-C: whoever started them ends them.
+    Neither it nor its processes receive Ctrl-C: they are ended by the process that started them.
     """
     if "forkserver" in multiprocessing.get_all_start_methods():
         from multiprocessing import forkserver, resource_tracker
 
         context().set_forkserver_preload(list(preload))
-        resource_tracker.ensure_running()  # which would let Ctrl-C through again
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started inherits it
+        resource_tracker.ensure_running()  # started later, it would unblock Ctrl-C again
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by the server
         try:
             forkserver.ensure_running()
         finally:
@@ -175,17 +174,17 @@ def warm_up(preload: Iterable[str]) -> None:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for a copy of the rows, which is deleted in the end, also if that is SIGTERM or SIGHUP."""
+    """Yield a temporary folder for a copy of the rows, which is deleted even after SIGTERM or SIGHUP."""
     with tempfile.TemporaryDirectory(prefix="suffice-") as name:
         known = [getattr(signal, one) for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
-        alone = threading.current_thread() is threading.main_thread()  # no other may have handlers
+        alone = threading.current_thread() is threading.main_thread()  # only the main thread may set handlers
         ours = [number for number in known if alone and signal.getsignal(number) == signal.SIG_DFL]
 
         def end(number: int, _: FrameType | None) -> None:
             for worker in multiprocessing.active_children():
-                worker.kill()  # who would miss the rows
+                worker.kill()  # it needs the rows
             shutil.rmtree(name, ignore_errors=True)
-            os._exit(128 + number)  # an exception could get lost
+            os._exit(128 + number)  # an exception might be swallowed
 
         for number in ours:
             signal.signal(number, end)
@@ -209,8 +208,8 @@ def _how(code: int | None) -> str:
 
 
 def _serve(line: Connection, opening: Callable[[], Opened]) -> None:
-    """What a process does: open once, then one task after another, until nobody listens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    """Run a worker: open the data once, then perform tasks until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when it ends
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     work = opening()
     line.send(READY)
