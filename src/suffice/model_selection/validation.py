@@ -416,7 +416,7 @@ class Tested:
         return cls(task, folds, split, X, folds.read.encoded(rows, X))
 
     def measure(self, estimator: Any, train: bool = False) -> dict[str, Any]:
-        """Return what scikit-learn measures of an estimator: scores and times, with `train` also on the training rows."""
+        """Return what scikit-learn measures: scores and times, with `train` also on the training rows."""
         rows, begun = self.task.splits[self.split], perf_counter()
         fit = self.folds.fit(estimator, self.split)
         fitted = perf_counter()
