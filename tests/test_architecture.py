@@ -21,12 +21,12 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 54,
+    "modules that one module imports": 56,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_251,
+    "lines": 45_223,
 }
 FILES = {"GaussianNB": 24, "QDA + RC": 31, "TabularClassifier": 44}
 
