@@ -1,4 +1,4 @@
-"""The examples of README, guide and CONTRIBUTING run as they stand, one after the other."""
+"""The examples of README, guide and CONTRIBUTING run as they stand; the glossary has every name of the interface."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from suffice.data import Data
+from suffice.learners import Learner
+from suffice.models import Density, Sums
 
 ROOT = Path(__file__).parents[1]
 RECIPES = ["check_model", "check_learner", "check_engine"]
@@ -32,3 +36,11 @@ def test_the_examples_run(path, monkeypatch, tmp_path):
 
 def test_every_recipe_ends_with_its_check():
     assert [re.findall(r"check_\w+(?=\()", recipe)[0] for recipe in blocks("CONTRIBUTING.md")] == RECIPES
+
+
+@pytest.mark.parametrize("kind", [Density, Sums, Learner, Data], ids=lambda kind: kind.__name__)
+def test_every_name_to_implement_is_in_the_glossary(kind):
+    explained = set(re.findall(r"`(\w+)", (ROOT / "docs/glossary.md").read_text(encoding="utf-8")))
+    own = [base for base in kind.__mro__ if base.__module__.startswith("suffice.") and base.__name__ != "Vector"]
+    names = {name for base in own for name in vars(base) if not name.startswith("_")}
+    assert names - explained == set()
