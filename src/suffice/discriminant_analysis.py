@@ -23,7 +23,7 @@ from suffice.models import (
 )
 from suffice.models.gaussian.canonical import Scored
 from suffice.models.gaussian.regularised import Shrunk
-from suffice.models.linear.base import Linear
+from suffice.models.linear import Linear
 from suffice.persistence import export
 from suffice.priors import gaussian_prior
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from suffice.models.linear.design import Design
+from suffice.models.linear import Design
 
 
 @pytest.mark.parametrize("k", [2, 5, 12])

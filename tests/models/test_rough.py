@@ -6,8 +6,8 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 import suffice
-from suffice.models.gaussian import likely as _rough
-from suffice.models.gaussian.likely import Rough, likely_scores
+from suffice.models.gaussian import full
+from suffice.models.gaussian.full import Rough, likely_scores
 
 
 def drawn(n, d, k, seed=0, scale=1.0):
@@ -59,7 +59,7 @@ def test_probabilities_do_not_change(seed, monkeypatch):
     X[420:430] *= 1e180  # and beyond double precision
     model, *_ = learned(X[430:], y[430:])
     fast, labels = model.predict_proba(X), model.predict(X)
-    monkeypatch.setattr(_rough, "ROWS", len(X) + 1)
+    monkeypatch.setattr(full, "MIN_ROUGH_ROWS", len(X) + 1)
     np.testing.assert_allclose(fast, model.predict_proba(X), rtol=0, atol=1e-14)
     np.testing.assert_array_equal(labels, model.predict(X))
     np.testing.assert_array_equal(labels, model.classes_[fast.argmax(axis=1)])

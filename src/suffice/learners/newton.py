@@ -21,7 +21,7 @@ from suffice.learners.gradient import penalty
 from suffice.losses import Loss, Losses
 from suffice.models import AnyStatistics, Curved, Slopes, Sums
 from suffice.models.base import CurvedModel, Subproblem
-from suffice.models.linear.design import Design
+from suffice.models.linear import Design
 
 Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
 

@@ -18,10 +18,7 @@ from suffice.models.base import (
     Tabular,
 )
 from suffice.models.compose.contests import Contests
-from suffice.models.counts.bernoulli import Bernoulli, Presences
-from suffice.models.counts.multinomial import Multinomial, Words
-from suffice.models.counts.poisson import Poisson
-from suffice.models.counts.totals import Totals
+from suffice.models.counts import Bernoulli, Multinomial, Poisson, Presences, Totals, Words
 from suffice.models.gaussian.base import ConstantColumnWarning
 from suffice.models.gaussian.canonical import Canonical
 from suffice.models.gaussian.diagonal import DiagonalGaussian, TiedDiagonalGaussian
@@ -29,7 +26,7 @@ from suffice.models.gaussian.full import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Patterns
 from suffice.models.gaussian.regularised import RegularisedGaussian, ShrunkTiedGaussian
-from suffice.models.linear.softmax import Softmax
+from suffice.models.linear import Softmax
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes.planes import TangentPlane
 from suffice.models.queries import SqlSummable, summed

@@ -1,11 +1,11 @@
-"""Drawing rows from a density."""
+"""Models: families of classifiers whose parameters follow from statistics, and the abilities that some of them have."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,11 @@ from suffice._core.labels import OneHot, dates, dense
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice, join_words
 from suffice.encoders import Encoder, Numbers
-from suffice.models.linear.design import Design
 from suffice.models.statistics import B, Statistics, rest
 from suffice.priors import Dirichlet, log_class_prior
+
+if TYPE_CHECKING:
+    from suffice.models.linear import Design
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Vector)  # natural parameters
@@ -37,18 +39,20 @@ class OfClasses(Protocol):
 
 
 D = TypeVar("D", bound=OfClasses)
-Read = Callable[[Callable[[Any], Any]], Any]  # the sum of a function of batches over a data set
+# Sums a function of batches over a data set.
+Read = Callable[[Callable[[Any], Any]], Any]
 
 
 class DegenerateError(ValueError):
     """The statistics leave a parameter undefined; the message says which, why and what to do."""
 
 
-MENTIONED = 3  # values with cells of their own that are named
+# Messages list this many of the values that have cells of their own.
+MAX_VALUES_NAMED = 3
 
 
 class ColumnSummary(NamedTuple):
-    """What became of a column.
+    """How a model uses a column.
 
     >>> ColumnSummary("9 cells", alone=(0.0, 19786.0)).sentence(), ColumnSummary(left_out=LeftOut.CONSTANT).sentence()
     ('9 cells, 0, 19786 on their own', 'left out: it has one value only')
@@ -61,32 +65,32 @@ class ColumnSummary(NamedTuple):
 
     @property
     def takes_part(self) -> bool:
-        """Whether the column tells classes apart in any way."""
+        """True if the model uses the column."""
         return bool(self.words) and self.left_out is None
 
     def sentence(self, dated: bool = False) -> str:
-        """The account for people; `dated`: the numbers are days since 1970."""
+        """Return the summary as a sentence; `dated`: the numbers are days since 1970."""
         if self.left_out is not None:
             return self.left_out.sentence
-        named = self.alone[:MENTIONED]
+        named = self.alone[:MAX_VALUES_NAMED]
         own = join_words(dates(named) if dated else [f"{value:g}" for value in named])
-        more = f" and {len(self.alone) - MENTIONED} more" * (len(self.alone) > MENTIONED)
+        more = f" and {len(self.alone) - MAX_VALUES_NAMED} more" * (len(self.alone) > MAX_VALUES_NAMED)
         alone = f", {own}{more} on {'their' if len(self.alone) > 1 else 'its'} own" * bool(self.alone)
         return "; ".join([f"{self.words}{alone}", *self.more])
 
     @classmethod
-    def joined(cls, accounts: Sequence[ColumnSummary]) -> ColumnSummary:
-        """One account from those of several blocks: a column that is left out of one block may count in another."""
-        said = [one for one in accounts if one != cls()]
-        if len(said) < 2 or all(one.left_out is not None for one in said):
-            return said[0] if said else cls()
-        first, *others = (one._replace(words=one.sentence(), left_out=None) if one.left_out else one for one in said)
+    def joined(cls, summaries: Sequence[ColumnSummary]) -> ColumnSummary:
+        """Join the summaries of several blocks: a column that is left out of one block may count in another."""
+        some = [one for one in summaries if one != cls()]
+        if len(some) < 2 or all(one.left_out is not None for one in some):
+            return some[0] if some else cls()
+        first, *others = (one._replace(words=one.sentence(), left_out=None) if one.left_out else one for one in some)
         return first._replace(more=tuple(one.sentence() for one in others))
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt(Generic[B, T]):
-    """What statistics lead to: parameters, which blocks have none, and what is wrong if that matters."""
+    """The parameters that follow from statistics, the blocks that have none, and what is wrong if that matters."""
 
     parameters: T  # meaningless in the blocks that are not valid
     valid: Statistics[B]  # a mask in the shape of the statistics, true where a block's parameters exist
@@ -124,7 +128,7 @@ class Model(ABC, Generic[B, T]):
         return Statistics(domain, mass, self.sums(X, W, domain))
 
     def precompute(self, X: Encoded) -> Encoded:
-        """Rows as this resolved model sees them: what `log_joint` and `statistics` would both have to find out."""
+        """Return rows with the work done that `log_joint` and `statistics` of this resolved model would both repeat."""
         return X
 
     @abstractmethod
@@ -133,11 +137,10 @@ class Model(ABC, Generic[B, T]):
 
     @property
     def statistics_key(self) -> object | None:
-        """What the sums depend on before `resolve`, besides the encoder; None: unknown.
+        """Everything except the encoder that the sums depend on before `resolve`; None: unknown.
 
-        Two models of equal kinds and equal encoders have the same statistics of the same rows, so that what is summed
-        for one need not be summed for the other. A subclass that writes `sums` or `statistics` again is of unknown kind
-        until it says which.
+        Two models with equal keys and equal encoders have the same statistics of the same rows, which then are summed
+        once for both. A subclass that overrides `sums` or `statistics` has an unknown key until it gives one.
         """
         return None
 
@@ -147,31 +150,31 @@ class Model(ABC, Generic[B, T]):
             cls.statistics_key = Model.statistics_key  # type: ignore[method-assign]
 
     def with_origin_of(self, s: Statistics[Any]) -> Self:  # noqa: ARG002 - most sums have no origin
-        """The model, with sums about the origins that sums s of the same classes have: such add up in less time."""
+        """Return the model with sums about the origins of s, whose classes are the same: these add up in less time."""
         return self
 
     def resolve(self, s: Statistics[B]) -> Self:
-        """The model with all that depends on the data (domain, prior mean and scale) fixed once, from S(X, Y)."""
+        """Return the model with everything that depends on the data (domain, prior mean and scale) fixed by S(X, Y)."""
         return replace(self, domain=s.domain)
 
     def restrict(self, s: Statistics[Any]) -> Statistics[B]:
-        """What this resolved model works on, of S as the model sums it before: bins of a finer grid, for one.
+        """Reduce S, as the model sums it before `resolve`, to what this resolved model needs: its bins of a finer grid.
 
         resolved.statistics(X, W) = resolved.restrict(model.statistics(X, W)) of complete rows. The statistics of a fit
         stay as they were summed, so that pieces and merged fits lead to what all rows do.
         """
         return s
 
-    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[B]:  # noqa: ARG002 - most have read enough
-        """`restrict` where the rows of s can be read again: `read(f)` is the sum over their batches of a value f."""
+    def revisit(self, s: Statistics[Any], read: Read) -> Statistics[B]:  # noqa: ARG002 - most need no second read
+        """`restrict` if the rows of s can be read again: `read(f)` sums the function f over their batches."""
         return self.restrict(s)
 
     @abstractmethod
     def attempt(self, s: Statistics[B]) -> Attempt[B, T]:
-        """theta(s) of restricted statistics, under the prior, and where it exists."""
+        """Return theta(s) of restricted statistics under the prior, and where it exists."""
 
     def parameters(self, s: Statistics[B]) -> T:
-        """theta(s), under the prior; DegenerateError where there is none."""
+        """Return theta(s) under the prior; DegenerateError if there is none."""
         got = self.attempt(s)
         if got.problem is not None:
             raise DegenerateError(got.problem)
@@ -186,21 +189,28 @@ class Model(ABC, Generic[B, T]):
         return self.log_joint(X, theta)
 
     def notices(self) -> tuple[Notice, ...]:
-        """What a resolved model has to say of the data."""
+        """Return what people should know of the data, according to this resolved model."""
         return ()
 
     @property
+    def resolved_domain(self) -> Domain:
+        """The domain of a resolved model."""
+        if self.domain is None:
+            raise ValueError(f"{self.display_name} has no domain before it is resolved: call resolve(s) first")
+        return self.domain
+
+    @property
     def display_name(self) -> str:
-        """How messages call the model."""
+        """The name of the model in messages."""
         return type(self).__name__
 
     def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
-        """What became of each feature in this resolved model, from S as it was summed (d,)."""
+        """Return how this resolved model uses each feature (d,), from S as it was summed."""
         return (ColumnSummary(),) * s.domain.width
 
     @property
     def prior_rows(self) -> float:
-        """How many rows the prior of a resolved model counts for."""
+        """The number of rows that the prior of a resolved model counts for."""
         return 0.0
 
     @property
@@ -213,15 +223,15 @@ class Model(ABC, Generic[B, T]):
         return self, theta
 
     def subproblems(self, s: Statistics[B]) -> Sequence[Subproblem]:
-        """The parts of learning this resolved model from S(X, Y); one, unless classes go two at a time."""
+        """Return the parts of learning this resolved model from S(X, Y): one, unless classes go two at a time."""
         return (Subproblem(self, self.restrict(s)),)
 
     def attach(self, theta: T, s: Statistics[B], group: Array) -> T:  # noqa: ARG002 - most keep no statistics
-        """Parameters of two sides of the statistics s of all classes, which is where they find their own again."""
+        """Return parameters of two groups of classes that refer to the statistics s of all classes."""
         return theta
 
     def combine(self, parameters: Sequence[object]) -> object:
-        """The parameters of this resolved model from those of its shares."""
+        """Return the parameters of this resolved model from those of its subproblems."""
         return parameters[0]
 
 
@@ -236,7 +246,7 @@ class Classed(Model[B, D]):
 
     @property
     def classes_given(self) -> bool:
-        """Whether p(y) is given, and so not to be learned."""
+        """True if p(y) is given, and so not learned."""
         return self.class_prior is not None and not isinstance(self.class_prior, Dirichlet)
 
     def class_log_prob(self, s: Statistics[B]) -> Array:
@@ -248,7 +258,7 @@ class Classed(Model[B, D]):
         return log_class_prior(rest(s.mass, dense(Y)), s.domain.classes, self.class_prior)
 
     def reweighed(self, theta: D, class_log_prob: Array) -> tuple[Self, D]:
-        """The resolved model, and its parameters, with other class probabilities, as if these had been given."""
+        """Return the resolved model and its parameters with other class probabilities, as if these had been given."""
         moved: D = replace(cast(Any, theta), class_log_prob=class_log_prob)
         return replace(self, class_prior=np.exp(class_log_prob)), moved
 
@@ -263,7 +273,7 @@ class Density(Classed[B, D]):
     """A model of p(x | y): it writes `log_density`, and log p(x, y) = log p(y) + log p(x | y) is inherited."""
 
     def of_columns(self, features: Features, at: Array, names: Array) -> Self:  # noqa: ARG002 - most have no such setting
-        """The model of some columns (m,) of a table, which settings by column can speak of by names or numbers."""
+        """Return the model of some columns (m,) of a table; settings by column may use their names or numbers."""
         return self
 
     @abstractmethod
@@ -278,9 +288,9 @@ class Density(Classed[B, D]):
         return None
 
     def log_volume(self, X: Encoded) -> Array:
-        """The logarithm of how much room p(x | y) is the probability of (n,): of bins the width, else 0.
+        """Return the logarithm of the volume that p(x | y) is the probability of (n,): of a bin its width, else 0.
 
-        p(x) over it is how dense a row is, which tells common rows from rare ones where cells are of unequal width.
+        p(x) divided by it tells common rows from rare ones even if bins have unequal widths.
         """
         return np.zeros(len(X))
 
@@ -301,9 +311,9 @@ AnyStatistics: TypeAlias = Statistics[Any]
 
 
 class Ability(ABC):
-    """What only some models can do; a learner names the abilities that it needs."""
+    """Something that only some models can do; a learner names the abilities that it needs."""
 
-    words: ClassVar[str]  # what a model without it lacks
+    words: ClassVar[str]  # for messages: what a model without it lacks
 
 
 class Joint(Ability, Generic[B, T]):
@@ -341,7 +351,7 @@ class Natural(Ability, Generic[B, T, E]):
 
     @abstractmethod
     def feasible(self, eta: E, start: E) -> E:
-        """The nearest eta that is allowed, where descent began at `start`."""
+        """Return the nearest eta that is allowed; descent began at `start`."""
 
 
 class Curved(Natural[B, T, E]):
@@ -378,10 +388,9 @@ class Removable(LeaveOneOut[B, D]):
         log_density_without(X, Y, theta, s)_ic = log p(x_i | c) under theta(s - S(x_i, Y_i))
 
     `s` are the restricted statistics behind theta, of which the rows X are a part with the weights Y: labels (on the
-    classes of s), or an array of signed weights (n, k), what each row counts for in every class. All that `resolve` and
-    the encoder have fixed stays: the prior's mean, covariance and weights, cells, which columns vary. Where no other
-    row and no prior tell a class's parameters, it is -inf for that class. A subclass that changes how parameters follow
-    from sums writes it again.
+    classes of s), or an array of signed weights (n, k). Everything that `resolve` and the encoder have fixed stays: the
+    prior's mean, covariance and weights, cells, which columns vary. If neither other rows nor a prior determine the
+    parameters of a class, its score is -inf. A subclass that changes how parameters follow from sums overrides it.
     """
 
     @abstractmethod
@@ -397,7 +406,7 @@ class Removable(LeaveOneOut[B, D]):
 
 
 class Weighable(LeaveOneOut[B, D]):
-    """Has scores that are a weighted sum of what several experts ops, each of which can leave a row out."""
+    """Has scores that are a weighted sum of those of several experts, each of which can leave a row out."""
 
     words = "experts to weigh (TabularClassifier and AdditiveTables have them)"
 
@@ -406,7 +415,7 @@ class Weighable(LeaveOneOut[B, D]):
 
     @abstractmethod
     def experts(self) -> list[str]:
-        """What each weight is the weight of, once resolved (m,)."""
+        """Return the names of the experts of a resolved model (m,)."""
 
     @abstractmethod
     def first_weights(self) -> Array:
@@ -421,11 +430,11 @@ class Weighable(LeaveOneOut[B, D]):
 
     @abstractmethod
     def scores_without(self, X: Encoded, Y: OneHot | Array, theta: D, s: Statistics[B]) -> Array:
-        """What every expert says of each row and class (n, k, m), by the parameters of all other rows."""
+        """Return the score of every expert for each row and class (n, k, m), by the parameters of all other rows."""
 
 
 class Tabular(Ability):
-    """Has statistics that are tables of counts, which may be added to without end."""
+    """Has statistics that are tables of counts, to which any counts can be added."""
 
     words = "tables of counts (CategoricalNB, MultinomialNB and BernoulliNB have them)"
 
@@ -451,7 +460,7 @@ class Samplable(Ability, Generic[D]):
 
 
 def drawn(log_p: Array, codes: Array, rng: np.random.Generator) -> Array:
-    """A cell (n,) from the table of each class number (n,), given logarithms (r, k); -1 if there are no cells.
+    """Draw a cell (n,) from the table of each class number (n,), given logarithms (r, k); -1 if there are no cells.
 
     >>> drawn(np.log([[1e-300, 1.0], [1.0, 1e-300]]), np.array([0, 1, 1]), np.random.default_rng(0))
     array([1, 0, 0])

@@ -10,79 +10,81 @@ from typing import Annotated, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from suffice._core.features import Domain, Features
-from suffice._core.labels import positions, show, show_all, unite
+from suffice._core.labels import OneHot, positions, show, show_all, unite
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice
 from suffice.models.overview import Overview
 
 B = TypeVar("B", bound="Sums")
-ROUNDING = 1e-9  # share of a weight that sums of weights may be off by
-FAINT = 5e-8  # share of a sum of weights that is left with half of its digits: about the root of the precision
+# Sums of weights may be off by this share of a weight.
+ROUNDING = 1e-9
+# A remainder of less than this share of a sum of weights has lost half of its digits: about the root of the precision.
+FAINT_SHARE = 5e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sums(Vector, ABC):
-    """What a block of features sums: a vector whose leaves have the class as their first axis."""
+    """The sums of a block of features: a vector whose leaves have the class as their first axis."""
 
     counts: ClassVar[tuple[str, ...]] = ()  # the fields that are sums of weights alone
 
     def onto(self, old: Domain, new: Domain) -> Self:
-        """The same sums on a larger domain: zeros for new classes, and for new categories where there are any."""
+        """Return the sums on a larger domain, with zeros for new classes and categories."""
         return self.regroup(positions(old.classes, new.classes), len(new.classes))
 
     @abstractmethod
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        """After rows were taken from the sums `before`: why no data can have what is left; None if some can."""
+        """Return why no data can have these sums, after rows were taken from the sums `before`; None if some can."""
 
     def why_not_contained(self, before: Self, domain: Domain, mass: Array) -> str | None:
-        """Why the rows taken from the sums `before` cannot have been part of them; None if they can.
+        """Return why the rows taken from the sums `before` cannot have been part of them; None if they can.
 
-        Other than `impossible`, it does not ask for what is left to be known to many digits.
+        Unlike `impossible`, it accepts sums that have few correct digits left.
         """
         return self.impossible(before, domain, mass)
 
     def regroup(self, group: Array, size: int) -> Self:
-        """Classes added up to groups: class c to `group[c]`, or to none where that is -1."""
+        """Add up classes to groups: class c to `group[c]`, or to none where that is -1."""
         return self.map(lambda value: grouped(value, group, size))
 
     def select_classes(self, which: Array) -> Self:
-        """Some of the classes (m,), in any order; one may come more than once."""
+        """Return the sums of some classes (m,), in any order; a class may occur more than once."""
         return self.map(lambda value: value[which])
 
     @property
     def shared(self) -> bool:
-        """Whether the rows of all classes together decide how those of each are kept, as on a common grid."""
+        """True if the rows of all classes together decide how those of each are summed, as on a common grid."""
         return False
 
     def subtract(self, gone: Self) -> Self:
-        """These sums less others of the same domain, with counts of exactly zero where nothing is left."""
+        """Subtract sums of the same domain, with counts of exactly zero where nothing is left."""
         a, b = self.align(gone)
         exact: dict[str, Array] = {name: remainder(getattr(a, name), getattr(b, name)) for name in self.counts}
         zero = dict.fromkeys(self.counts, 0.0)  # these are not subtracted twice
         return replace(replace(a, **zero).map(operator.sub, replace(b, **zero)), **exact)
 
     def faint(self, gone: Self) -> Array:
-        """Of which classes a weight would be left that rounding hides, if these sums lost others (k,)."""
+        """Return the classes (k,) in which subtracting other sums would leave a weight that rounding hides."""
         pairs = ((getattr(self, name), getattr(gone, name)) for name in self.counts)
         return np.asarray(np.logical_or.reduce([faint(*pair) for pair in pairs]))
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
-        """Features and sums without what no row has any more."""
+        """Return features and sums without the categories and patterns that no row has any more."""
         return features, self
 
-    def recentred(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - most have but one form
-        """The sums about a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows.
+    def recentred(self, from_sums: bool = False) -> Self:  # noqa: ARG002 - most have no origin
+        """Move the sums to a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows.
 
-        ValueError if they are of a form to which nothing can be added.
+        ValueError if nothing can be added to sums of this form.
         """
         return self
 
     def why_not_movable(self, domain: Domain, mass: Array) -> str | None:  # noqa: ARG002 - most can be moved
-        """Why no learner can move these sums step by step; None if it can."""
+        """Return why no learner can change these sums step by step; None if one can."""
         return None
 
     def iterations(self) -> tuple[list[float], bool]:
-        """The log posterior step by step, and whether it has settled, where these sums were come to in steps."""
+        """Return the log posterior step by step, and whether it has converged, if these sums are the result of EM."""
         return [], True
 
     def notices(self) -> tuple[Notice, ...]:
@@ -96,7 +98,7 @@ class Sums(Vector, ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Statistics(Vector, Generic[B]):
-    """The mass of each class, and the sums of what a model needs to know of its features.
+    """The mass of each class, and the sums of the features that a model needs.
 
         mass_c = sum_i W_ic,     sums = sum_i sum_c W_ic T_c(x_i)
 
@@ -114,7 +116,7 @@ class Statistics(Vector, Generic[B]):
         return replace(a, sums=first), replace(b, sums=second)
 
     def onto(self, domain: Domain) -> Self:
-        """The same sums on a larger domain."""
+        """Return the sums on a larger domain."""
         if domain is self.domain:
             return self
         if np.array_equal(domain.classes, self.domain.classes) and domain.features.same(self.domain.features):
@@ -123,28 +125,28 @@ class Statistics(Vector, Generic[B]):
         return replace(self, domain=domain, mass=grouped(self.mass, at, size), sums=self.sums.onto(self.domain, domain))
 
     def with_classes(self, classes: Array) -> Self:
-        """The same sums with a longer list of classes."""
+        """Return the sums with a longer list of classes."""
         if classes is self.domain.classes:
             return self
         return self.onto(replace(self.domain, classes=classes))
 
     def by_class(self, weight: Array) -> Self:
-        """Every class times its own weight (k,): what the sums would be had its rows been weighted so."""
+        """Multiply every class by a weight (k,), as if its rows had had that weight."""
         return self.map(lambda value: value * weight.reshape(-1, *[1] * (value.ndim - 1)))
 
     def regroup(self, group: Array, classes: Array) -> Self:
-        """Classes added up to other classes: class c to `classes[group[c]]`, or to none where that is -1."""
+        """Add up classes to other classes: class c to `classes[group[c]]`, or to none where that is -1."""
         mass = grouped(self.mass, group, len(classes))
         return replace(
             self, domain=replace(self.domain, classes=classes), mass=mass, sums=self.sums.regroup(group, len(classes))
         )
 
     def select_classes(self, which: Array, domain: Domain) -> Self:
-        """Some of the classes (m,), under the names that a domain of the same features gives them."""
+        """Return the sums of some classes (m,), under the names of a domain of the same features."""
         return replace(self, domain=domain, mass=self.mass[which], sums=self.sums.select_classes(which))
 
     def without(self, gone: Self) -> Self:
-        """These sums less those of rows that were part of them; ValueError if they cannot have been."""
+        """Subtract the sums of rows that were part of these; ValueError if they cannot have been."""
         strange = gone.domain.classes[positions(gone.domain.classes, self.domain.classes, "class labels") < 0]
         if len(strange):
             raise ValueError(f"the classes {show_all(strange)} were never learned, so their rows cannot be forgotten")
@@ -159,7 +161,7 @@ class Statistics(Vector, Generic[B]):
         return after._pruned(before)
 
     def _too_light(self, gone: Self) -> str | None:
-        """Why the weights that would be left without others are not known well enough; None if they are."""
+        """Why too few digits of the weights would be left without others; None if enough are."""
         light = np.flatnonzero(faint(self.mass, gone.mass) | self.sums.faint(gone.sums))
         if not len(light):
             return None
@@ -169,13 +171,13 @@ class Statistics(Vector, Generic[B]):
         )
 
     def _too_few(self) -> str | None:
-        """Which classes have less than no rows; None if none have."""
+        """Why no data can have these masses; None if none is negative."""
         short = self.domain.classes[self.mass < 0]
-        said = f"the classes {show_all(short)} would keep less than no rows: these rows were not all learned"
-        return said if len(short) else None
+        why = f"the classes {show_all(short)} would keep less than no rows: these rows were not all learned"
+        return why if len(short) else None
 
     def lacks(self, part: Self) -> str | None:
-        """Why rows of the statistics `part` cannot be among those of these; None if they can."""
+        """Return why the rows of the statistics `part` cannot be among those of these; None if they can."""
         strange = part.domain.classes[positions(part.domain.classes, self.domain.classes, "class labels") < 0]
         if len(strange):
             return f"the classes {show_all(strange)} were never learned"
@@ -184,18 +186,18 @@ class Statistics(Vector, Generic[B]):
         return after._too_few() or after.sums.why_not_contained(before.sums, after.domain, after.mass)
 
     def decayed(self, factor: float, declared: Array) -> Self:
-        """These sums as if every row had so much less weight; of a factor of 0 only the declared classes stay."""
+        """Multiply the weight of every row by a factor; if it is 0, only the declared classes stay."""
         if factor:
             return factor * self
         nothing = (0.0 * self)._pruned(self)
         return nothing.with_classes(unite(nothing.domain.classes, declared))
 
     def seen(self) -> Self:
-        """These sums without classes that no row has, and without what only they had."""
+        """Remove the classes that no row has, and the categories that only they had."""
         return self._pruned(replace(self, mass=np.ones(len(self.mass))))
 
     def _pruned(self, before: Self) -> Self:
-        """These sums without the classes that had mass before and have none now, and without what only they had."""
+        """Remove the classes that had mass before and have none now, and the categories that only they had."""
         keep = (self.mass > 0) | (before.mass == 0)
         at = np.where(keep, np.cumsum(keep) - 1, -1)
         kept = self if keep.all() else self.regroup(at, self.domain.classes[keep])
@@ -204,7 +206,7 @@ class Statistics(Vector, Generic[B]):
         return replace(kept, domain=domain, sums=sums)
 
     def recentred(self, from_sums: bool = False) -> Self:
-        """The sums about a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows."""
+        """Move the sums to a suitable origin; `from_sums`: chosen from these alone, so that no forgotten row shows."""
         return replace(self, sums=self.sums.recentred(from_sums))
 
     def overview(self) -> Overview:
@@ -212,7 +214,7 @@ class Statistics(Vector, Generic[B]):
         return self.sums.overview(self.domain, self.mass)
 
     def label(self, c: int) -> str:
-        """How messages call a class."""
+        """Return the name of a class in messages."""
         return self.domain.label(c)
 
     def __repr__(self) -> str:
@@ -227,29 +229,29 @@ class Statistics(Vector, Generic[B]):
 
 
 def remainder(before: Array, gone: Array) -> Array:
-    """Weights less weights, with zero where rounding hides what is left; whole numbers are exact as they are.
+    """Subtract weights, with zero where rounding hides the remainder; whole numbers are exact as they are.
 
-    Each is judged by its own size: a class of little weight is not rounding of a class of much.
+    Each is compared with its own size: the weight of a small class is not the rounding of that of a large one.
     """
     at, had, rest, exact = _taken(before, gone)
     left = np.array(np.broadcast_to(before, np.broadcast(before, gone).shape), dtype=float, order="C")
-    left.ravel()[at] = np.where(exact | (abs(rest) > FAINT * abs(had)), rest, 0.0)
+    left.ravel()[at] = np.where(exact | (abs(rest) > FAINT_SHARE * abs(had)), rest, 0.0)
     return left
 
 
 def faint(before: Array, gone: Array) -> Array:
-    """In which classes (k,) weights less weights leave more than rounding, and not enough to know it well."""
+    """Return the classes (k,) in which subtracting weights leaves more than rounding, but with too few digits."""
     at, had, rest, exact = _taken(before, gone)
-    hidden = ~exact & (abs(rest) > ROUNDING * abs(had)) & (abs(rest) <= FAINT * abs(had))
+    hidden = ~exact & (abs(rest) > ROUNDING * abs(had)) & (abs(rest) <= FAINT_SHARE * abs(had))
     found = np.zeros(len(before), dtype=bool)
     found[at[hidden] // max(1, np.broadcast(before, gone).size // max(1, len(before)))] = True
     return found
 
 
 def _taken(before: Array, gone: Array) -> tuple[Array, Array, Array, Array]:
-    """Where something is gone, what was there and is left, and whether both were whole numbers, all flat.
+    """Where weights are subtracted: their places, what was there and is left, and whether both were whole numbers.
 
-    One row touches few of many words.
+    All are flat, as one row has few of many words.
     """
     before, gone = np.broadcast_arrays(before, gone)
     at = np.flatnonzero(gone.ravel() != 0)
@@ -258,7 +260,7 @@ def _taken(before: Array, gone: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def rest(had: Array, gone: Array) -> Array:
-    """Weights less the weight of one row among them, with zero where only rounding is left.
+    """Subtract the weight of one row from weights that include it, with zero where only rounding is left.
 
     >>> rest(np.array([3.0, 0.1 + 0.2]), np.array([1.0, 0.3]))
     array([2., 0.])
@@ -267,11 +269,21 @@ def rest(had: Array, gone: Array) -> Array:
     return np.asarray(np.where(left > ROUNDING * gone, left, 0.0))
 
 
+def weighing(W: OneHot | Array) -> Array:
+    """Return a mask of the rows (n,) that have a weight in some class.
+
+    >>> weighing(np.array([[0.0, 0.0], [1.0, -1.0]]))
+    array([False,  True])
+    """
+    return np.asarray((W.codes >= 0) & (W.weight != 0) if isinstance(W, OneHot) else (W != 0).any(axis=1))
+
+
 def grouped(value: Array, group: Array, size: int) -> Array:
-    """The sums of the rows of `value` (k, ...) by group (k,): (size, ...); a row of group -1 is left out."""
+    """Sum the rows of `value` (k, ...) by group (k,): (size, ...); a row of group -1 is left out."""
     rows = np.zeros((size, *value.shape[1:]))
     kept = np.flatnonzero(group >= 0)
-    if len(np.unique(group[kept])) == len(kept):  # no two rows to be added: many times as fast
+    # If no two rows are added, assignment is many times as fast.
+    if len(np.unique(group[kept])) == len(kept):
         rows[group[kept]] = value if len(kept) == len(group) else value[kept]
     else:
         np.add.at(rows, group[kept], value[kept])

@@ -182,12 +182,12 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
 
     def columns(self) -> tuple[Any, ...]:
         """What the columns of the table are called, in its order: names, or numbers."""
-        features = cast(Domain, self.domain).features
+        features = self.resolved_domain.features
         return Features(features.width, features.names).keys
 
     def terms_of(self, name: str, X: Encoded, theta: Any) -> Terms:
         """The terms of a block by the table's columns, or one of the block as a whole if its model has none."""
-        blocks, rows = cast(BlockFeatures, cast(Domain, self.domain).features), block(X, name)
+        blocks, rows = cast(BlockFeatures, self.resolved_domain.features), block(X, name)
         model = replace(self.parts[name], encoder=self.encoder.within(name) or self.parts[name].encoder)
         if not isinstance(model, NomogramDensity):
             values = model.log_density(rows, theta)
@@ -197,7 +197,7 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
 
     def nomogram_of(self, name: str, theta: Any) -> Nomogram:
         """A block as terms of the table's columns; NoNomogramError if it sees these in a way of its own."""
-        blocks, within = cast(BlockFeatures, cast(Domain, self.domain).features), self.encoder.within(name)
+        blocks, within = cast(BlockFeatures, self.resolved_domain.features), self.encoder.within(name)
         model = self.parts[name] if within is None else replace(self.parts[name], encoder=within)
         if not isinstance(model, NomogramDensity) or not (within is None or model.of_table):
             raise NoNomogramError(
@@ -270,7 +270,7 @@ class Product(Blocks, Density[Parts, Factors], NomogramDensity[Factors], Samplab
 
     def log_volume(self, X: Encoded) -> Array:
         """The sum over blocks."""
-        each = self.present(cast(Domain, self.domain).features)
+        each = self.present(self.resolved_domain.features)
         return reduce(np.add, (model.log_volume(block(X, name)) for name, model in each))
 
     def density_terms(self, X: Encoded, theta: Factors) -> Terms:
@@ -323,9 +323,7 @@ class NaturalProduct(JointProduct, Natural[Parts, Factors, NaturalFactors]):
     """A product of blocks with natural parameters, which are those of the blocks side by side."""
 
     def _each(self, f: Callable[[str, Any], Any]) -> dict[str, Any]:
-        if self.domain is None:
-            raise ValueError("a model has natural parameters once it is resolved")
-        return {name: f(name, model) for name, model in self.present(self.domain.features)}
+        return {name: f(name, model) for name, model in self.present(self.resolved_domain.features)}
 
     def natural(self, theta: Factors) -> NaturalFactors:
         parts = self._each(lambda name, model: model.natural(theta.parts[name]))
@@ -333,7 +331,7 @@ class NaturalProduct(JointProduct, Natural[Parts, Factors, NaturalFactors]):
 
     def from_natural(self, eta: NaturalFactors) -> Factors:
         parts = self._each(lambda name, model: model.from_natural(eta.parts[name]))
-        return Factors(cast(Domain, self.domain), eta.intercept, parts)
+        return Factors(self.resolved_domain, eta.intercept, parts)
 
     def gradient(self, s: Statistics[Parts], eta: NaturalFactors) -> NaturalFactors:
         parts = self._each(lambda name, model: model.gradient(part(s, name), eta.parts[name]))

@@ -193,6 +193,4 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
         return self.present(self._features())
 
     def _features(self) -> BlockFeatures:
-        if self.domain is None:
-            raise ValueError("experts are known once the model is resolved")
-        return cast(BlockFeatures, self.domain.features)
+        return cast(BlockFeatures, self.resolved_domain.features)

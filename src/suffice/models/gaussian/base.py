@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -232,10 +232,9 @@ class Free(Gaussian[N]):
 
     def _frame(self) -> tuple[Domain, Array, Array, Array]:
         """The domain, the origins (k, d), and where standardised features are zero about these, with their spread."""
-        if self.domain is None or self.origin is None:
-            raise ValueError("a model has natural parameters once it is resolved")
         centre, spread = self.standard()
-        return self.domain, self.origin, centre - self.origin, spread
+        origin = cast(Array, self.origin)
+        return self.resolved_domain, origin, centre - origin, spread
 
 
 def spread_of(total: Moments) -> Array:

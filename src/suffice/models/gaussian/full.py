@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -17,17 +17,25 @@ from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, DegenerateError, Natural, Read, Removable, Samplable
 from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
 from suffice.models.gaussian.em import Completed, settle
-from suffice.models.gaussian.likely import likely_scores
 from suffice.models.gaussian.moments import VAGUE, Moments, ratio, squared_lengths
 from suffice.models.gaussian.patterns import by_pattern, complete, groups, guessed, terms_by_pattern
 from suffice.models.leave_one_out import ENTRIES, Held, Spanned, full_without, shared_without, taken
-from suffice.models.linear.base import Linear
+from suffice.models.linear import Linear
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
 from suffice.models.terms import Form, Nomogram, NomogramDensity, Terms, keys_of
 
 SINGULAR = 1e-12  # a feature of which the features before it explain all but this share adds nothing
 LOG_2PI = float(np.log(2 * np.pi))
+# A class whose score is this far below the greatest is lost in the rounding of the sum of all probabilities.
+NEGLIGIBLE = 70 * float(np.log(2))
+SINGLE_ROUNDING = float(np.finfo(np.float32).eps) / 2
+# Bounds of rounding are themselves rounded.
+BOUND_SLACK = 1.01
+# With fewer rows, columns or classes, scoring all classes exactly takes no more time.
+MIN_ROUGH_ROWS, MIN_ROUGH_COLUMNS, MIN_ROUGH_CLASSES = 1024, 64, 4
+# Rough scores pay if, among a sample of rows, less than this share of classes must be scored exactly.
+SAMPLE_ROWS, MAX_EXACT_SHARE = 256, 1 / 3
 NO_LEAVING = (
     "rows with missing values under whole covariances were learned by EM, from which a single row cannot be taken: use "
     "suffice.model_selection.cross_validate, impute the values, or use GaussianNB"
@@ -275,6 +283,72 @@ class _FullGaussian(Gaussian[Full], NomogramDensity[Full], Samplable[Full]):
         gap = values - theta.origin[c]
         gap -= theta.mean[c]
         return squared_lengths(gap, theta.whiten[0 if self.tied else c])
+
+
+@dataclass(frozen=True, eq=False)
+class Rough:
+    """Normal classes in single precision, in units of the spreads within classes.
+
+        y_c = a V_c - b_c,     a = (x - centre) / scale (d,),     log p(x, c) = const_c - |y_c|^2 / 2
+
+    Rounding changes y_c by no more than (d + 4) u (|a| |V_c| + |b_c| + |y_c|), with Euclidean norms and u = 2^-24.
+    """
+
+    centre: Array  # (d,)
+    scale: Array  # (d,)
+    whiten: Array  # (k, d, d) V, upper triangular
+    at: Array  # (k, d) b
+    const: Array  # (k,)
+
+    @classmethod
+    def of(cls, theta: Full, const: Array) -> Rough:
+        """Of parameters, with the score of each class at its mean (k,)."""
+        means = theta.origin + theta.mean
+        centre, variance = means.mean(axis=0), np.mean([one.diagonal() for one in theta.covariance], axis=0)
+        scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+        whiten = scale[:, None] * theta.whiten
+        at = np.einsum("kj,kjl->kl", (means - centre) / scale, whiten)
+        with np.errstate(over="ignore"):
+            return cls(centre, scale, whiten.astype(np.float32), at.astype(np.float32), const)
+
+    def bounds(self, values: Array) -> tuple[Array, Array, Array]:
+        """log p(x, y) (n, k), and between which numbers it is."""
+        with np.errstate(all="ignore"):  # what overflows has no bounds, and is scored exactly
+            a = np.empty(values.shape, dtype=np.float32)
+            np.divide(values - self.centre, self.scale, out=a, casting="same_kind")
+            length = np.sqrt([squared_lengths(a, V, b) for V, b in zip(self.whiten, self.at, strict=True)]).T
+            sizes = np.linalg.norm(self.whiten, axis=(1, 2)), np.linalg.norm(self.at, axis=1)
+            rounded = np.linalg.norm(a, axis=1)[:, None] * sizes[0] + sizes[1] + length
+            off = BOUND_SLACK * (values.shape[1] + 4) * SINGLE_ROUNDING * rounded
+            each = length, length + off, np.maximum(length - off, 0.0)
+            scores, least, most = (self.const - 0.5 * one.astype(float) ** 2 for one in each)
+            return scores, least, most
+
+
+def likely_scores(values: Array, theta: Full, const: Array, exact: Callable[[Array, int], Array]) -> Array:
+    """Return log p(x, y) (n, k) of complete rows, in single precision where that changes no probability by 2^-70 of it.
+
+    This holds for classes that are far below another one, and for that one if no third is near it. `exact` gives the
+    scores (m,) of rows (m, d) for a class.
+    """
+    n, k = len(values), len(const)
+    if n >= MIN_ROUGH_ROWS and values.shape[1] >= MIN_ROUGH_COLUMNS and k >= MIN_ROUGH_CLASSES:
+        rough = Rough.of(theta, const)
+        if _close(*rough.bounds(values[:: max(1, n // SAMPLE_ROWS)])[1:]).mean() < MAX_EXACT_SHARE:
+            scores, *between = rough.bounds(values)
+            close = _close(*between)
+            for c in range(k):
+                rows = np.flatnonzero(close[:, c])
+                scores[rows, c] = exact(values[rows], c)
+            return scores
+    return np.stack([exact(values, c) for c in range(k)], axis=1)
+
+
+def _close(least: Array, most: Array) -> Array:
+    """Which classes of a row share its probability (n, k), none where one has it all, by bounds of their scores."""
+    enough = (least.max(axis=1) - NEGLIGIBLE)[:, None]
+    share = ~(most < enough)
+    return np.asarray(share & (share.sum(axis=1) > 1)[:, None])
 
 
 def _root(covariance: Array, whiten: Array) -> Array:

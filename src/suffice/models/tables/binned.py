@@ -20,8 +20,7 @@ from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import ColumnSummary
 from suffice.models.compiled import tables as _kernels
-from suffice.models.counts.totals import weighing
-from suffice.models.statistics import Statistics
+from suffice.models.statistics import Statistics, weighing
 from suffice.models.tables import histogram as grid
 from suffice.models.tables.categorical import Categorical, Counts, moved, rows_of
 from suffice.models.tables.histogram import ColumnHistogram, Histogram, from_cells, histogram

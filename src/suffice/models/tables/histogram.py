@@ -14,9 +14,8 @@ from suffice._core.vector import Array
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.threads import spread
 from suffice.models.compiled import tables as _kernels
-from suffice.models.counts.totals import weighing
 from suffice.models.overview import Overview, Summary
-from suffice.models.statistics import Sums
+from suffice.models.statistics import Sums, weighing
 from suffice.models.tables.categorical import impossible, moved, sums_by_code
 
 CELLS = 4096  # of a column, at most; also what is left of all numbers at a shift of 52, the largest there is

@@ -1,1 +1,0 @@
-"""Counts of words and events: multinomial, Bernoulli and Poisson."""
