@@ -24,8 +24,9 @@ from suffice.compare.race.schedule import Findings
 from suffice.compare.race.verdict import Comparison, Line
 from suffice.data.files.sheet import Reading
 from suffice.model_selection.measures import calibration_error
+from suffice.plotting.calibration import wilson
 from suffice.report import page
-from suffice.report.page.charts import Spot, frontier, scale, wilson
+from suffice.report.page.charts import Spot, frontier, scale
 from tests.report.test_page import Reader
 
 KINDS = ("NaiveBayes", "CategoricalNB", "LDA", "LDA + RC", "gradient boosting", "LightGBM", "TabularClassifier")
@@ -152,7 +153,9 @@ def test_a_page_of_nothing_and_of_little(measured):
 
 @pytest.mark.parametrize(("right", "n"), [(0, 1), (1, 1), (3, 7), (19, 20), (500, 1000)])
 def test_intervals_of_shares(right, n):
-    assert wilson(right / n, n) == pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-7)
+    assert wilson(np.array(right / n), np.array(n)) == pytest.approx(
+        proportion_confint(right, n, method="wilson"), abs=1e-7
+    )
 
 
 def test_the_frontier_is_what_nothing_beats(rng):

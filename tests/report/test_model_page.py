@@ -29,7 +29,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TabularClassifier,
 )
-from suffice.report import explain, subject
+from suffice.report import explain, model_page
 from suffice.report.model_page import importances
 from tests.report import model_samples as samples
 from tests.toy import Unit
@@ -148,7 +148,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     rng = np.random.default_rng(0)
     wide = QuadraticDiscriminantAnalysis().fit(rng.normal(size=(100, 31)), np.arange(100) % 2)
     assert "whole covariances of 31 columns are more than a page evaluates, which is 30" in explain(wide)
-    monkeypatch.setattr(subject, "NUMBERS", 100)
+    monkeypatch.setattr(model_page, "MAX_NUMBERS", 100)
     words = MultinomialNB().fit(rng.poisson(0.1, size=(20, 60)), np.arange(20) % 2)
     assert "60 columns and 2 classes make at least 120 numbers, and a page holds at most 100" in explain(words)
     tables = AdditiveTables(pairs=0).fit(X, y)
@@ -240,7 +240,7 @@ def test_negative_means_are_shown_as_they_are():
     ],
 )
 def test_sums_are_of_the_columns_that_count_or_of_the_first(model, room, monkeypatch):
-    monkeypatch.setattr(subject, "NUMBERS", room)  # too little for sliders of all but the first
+    monkeypatch.setattr(model_page, "MAX_NUMBERS", room)  # too little for sliders of all but the first
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 100)), np.arange(2000) % 2
     X[:, 90:] += 2 * y[:, None]

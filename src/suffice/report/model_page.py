@@ -1,75 +1,218 @@
-"""The page of a fitted model: what it is, a row to set, what its columns say, and the sums it was learned from."""
+"""The page of a fitted model: a row to set, contributions of columns, importances, settings, and the sums."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
-from suffice._core.kinds import ColumnContent, ColumnScale
+from suffice._core.kinds import TEMPORAL, ColumnContent
 from suffice._core.labels import date, missing
 from suffice._core.probability import posterior
 from suffice._core.vector import Array
-from suffice._estimator.explaining import Contributions, beyond_mean
+from suffice._estimator.classifier import Classifier
+from suffice._estimator.explaining import Contributions, beyond_mean, name_of
+from suffice._runtime.lazy import cached_property
 from suffice._runtime.messages import join_words
-from suffice.encoders.table import Column
-from suffice.models import Nomogram
+from suffice.data.files.sheet import counted
+from suffice.encoders.base import frame_of
+from suffice.encoders.table import Column, columns_of
+from suffice.models import Nomogram, NoNomogramError
 from suffice.models.gaussian.base import Gaussian
 from suffice.models.gaussian.moments import diagonal
 from suffice.models.overview import Overview, Summary
 from suffice.models.terms import Form, Term, keys_of
-from suffice.report import model_page as model_facts
 from suffice.report import page
-from suffice.report.model_shapes import colour_of, shapes
-from suffice.report.nomogram import DATE, UNITS, Control, called, controls, exported, form, named, quantiles
+from suffice.report.column_charts import along, densities, largest, shapes
+from suffice.report.nomogram import DATE, Control, called, controls, exported, form, named, quantiles
 from suffice.report.page import Heading, Html, Section, Value
-from suffice.report.page.shapes import (
-    COLOURS,
-    Cloud,
-    ColumnAxis,
-    Curve,
-    breakable,
-    clouds,
-    curves,
-    diverging_bars,
-    heat_map,
-    signed,
-)
-from suffice.report.subject import Subject, SubjectRows, subject
+from suffice.report.page.charts import signed
 
-CLASSES = 30  # that are listed
-COLUMNS = 40  # of which the sums are shown
-BY_CLASS = 6  # classes of which the sums are shown
-CATEGORIES = 20  # of a column
-DENSITIES = 12  # columns whose densities are drawn
+MAX_NUMBERS = 400_000  # in a page: some megabytes
+MAX_FORM_COLUMNS = 30  # of a covariance that a page evaluates
+MAX_ROWS = 10_000  # from which importances are taken
+MIN_ROWS = 20  # however many columns there are
+MAX_TERMS = 10_000_000  # rows times columns times classes
+MAX_CLASSES_LISTED = 30
+MAX_COLUMNS_SUMMED = 40  # columns whose sums are shown
+MAX_CLASSES_SUMMED = 6
+MAX_CATEGORIES = 20  # of a column whose sums are shown
+MAX_IMPORTANCES = 30  # bars
+MAX_ANSWERS = 20  # given rows whose answers are shown, and that can be set
+MAX_TERMS_SHOWN = 5  # of each answer
+QUANTILES = 64  # values of a column that stand for all rows
+MAX_SAMPLES = 1000  # rows from a normal class
+CERTAIN = 1e3  # contributions that rule a class out are cut off here
 IN_DAYS = (
     " Durations, and standard deviations of dates, are in days, times of day in hours; "
     "dates that had a time zone are in UTC."
 )
-WIDE = 3.5  # standard deviations that are drawn
+
+
+class SubjectRows:
+    """Rows as a classifier takes them, and their columns by their names in the page."""
+
+    def __init__(self, X: Any, keys: Sequence[Any], most: int) -> None:
+        frame = frame_of(X)
+        self.X = X[:most] if frame is None else frame.head(most).to_native()
+        self._place = {key: j for j, key in enumerate(keys)}
+
+    @cached_property
+    def _columns(self) -> list[Column]:
+        return columns_of(self.X, "explain")[1]
+
+    def column(self, key: Any) -> Column:
+        """Return a column by its name; the order of the columns is that of the fitted classifier."""
+        j = self._place[key]
+        return Column(self.X[:, [j]].toarray().ravel(), f"column {key!r}") if issparse(self.X) else self._columns[j]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fitted classifier and the data of its page."""
+
+    model: Any
+    names: dict[Any, Any]  # names of columns in the page, by those in the classifier
+    known: Overview  # summaries of the columns that take part
+    nomogram: Nomogram | None
+    why: str  # reason why the page has no sliders; "" if it has
+    rows: SubjectRows | None
+    contributions: Contributions | None  # for the rows
+    units: dict[Any, str]  # content of the columns that hold dates, durations or times
+    notes: list[str]  # earlier steps of a pipeline
+    silent: int  # number of columns that take no part
+
+    @property
+    def sliders(self) -> Nomogram | None:
+        """The nomogram, if the page can hold and evaluate it."""
+        return None if self.why else self.nomogram
+
+    @property
+    def width(self) -> str:
+        """The number of columns learned from, and of those given if some take no part."""
+        given = int(self.model.n_features_in_)
+        return f"{given - self.silent:,} of {given:,} columns" if self.silent else counted(given, "column")
+
+
+def subject(given: Any, X: Any) -> Subject:
+    """Return the data of the page of a fitted classifier, or of a pipeline that ends in one; X: rows or None."""
+    steps = getattr(given, "steps", None)
+    model = given if steps is None else given[-1]
+    if not isinstance(model, Classifier):
+        raise TypeError(
+            "explain takes a fitted classifier of suffice learned from sums, or a pipeline that ends in one, got "
+            f"{type(model).__name__}"
+        )
+    check_is_fitted(model)
+    own = _inputs(model)
+    keys, notes = own, []
+    if steps is not None:
+        keys = _made(given[:-1], own)
+        made = ", ".join(type(step).__name__ for _, step in steps[:-1])
+        notes = [f"Columns are what the steps before make of those of the table: {made}"]
+        X = None if X is None else given[:-1].transform(X)
+    names = dict(zip(own, keys, strict=True))
+    most = max(MIN_ROWS, min(MAX_ROWS, MAX_TERMS // (len(keys) * len(model.classes_))))
+    rows = None if X is None else SubjectRows(X, keys, most)
+    nomogram, why = _nomogram(model)
+    found = None if rows is None else _contributions(model, rows.X)
+    columns = getattr(model, "columns_", {})
+    silent = {name for name, note in columns.items() if note.silent}
+    return Subject(
+        model,
+        names,
+        model.statistics_.overview().without(silent).rename(names),
+        None if nomogram is None else nomogram.rename(names),
+        why,
+        rows,
+        None if found is None else found.called(names | _pairs(nomogram, names)),
+        {names[name]: note.holds for name, note in columns.items() if note.holds in TEMPORAL},
+        notes,
+        len(silent),
+    )
+
+
+def _pairs(nomogram: Nomogram | None, names: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the names of pairs in contributions, by their names in the page."""
+    keys = [term.key for term in (nomogram.terms if nomogram is not None else ()) if len(term.columns) == 2]
+    return {name_of(key): name_of(tuple(names[column] for column in key)) for key in keys}
+
+
+def _inputs(model: Any) -> list[Any]:
+    """Return the columns that a classifier takes, by name or number."""
+    inputs = model._encoder.inputs(model.statistics_.domain.features)
+    return list(range(inputs.width)) if inputs.names is None else list(inputs.names)
+
+
+def _made(steps: Any, own: list[Any]) -> list[Any]:
+    """Return the names that steps give to the columns they make; without such names, `own`."""
+    if any(isinstance(key, str) for key in own):
+        return own
+    try:
+        names = [str(name) for name in steps.get_feature_names_out()]
+    except (AttributeError, ValueError):  # as of a step that was given a function
+        return own
+    return names if len(set(names)) == len(own) else own
+
+
+def _nomogram(model: Any) -> tuple[Nomogram | None, str]:
+    """Return the nomogram, if there is one, and a sentence on why the page has no sliders, or ""."""
+    least = model.n_features_in_ * len(model.classes_)
+    if least > MAX_NUMBERS:
+        return None, (
+            f"There are no sliders here: {model.n_features_in_:,} columns and {len(model.classes_)} classes make at "
+            f"least {least:,} numbers, and a page holds at most {MAX_NUMBERS:,}."
+        )
+    if not hasattr(model, "nomogram"):
+        return None, "There are no sliders here: the model does not say what it adds up."
+    try:
+        found: Nomogram = model.nomogram()
+    except NoNomogramError as error:
+        return None, f"There are no sliders here: {error}."
+    wide = any(not term.optional and len(term.columns) > MAX_FORM_COLUMNS for term in found.terms)
+    if found.size > MAX_NUMBERS:
+        # Importances of large tables are quickly computed, those of a large covariance are not.
+        return None if wide else found, (
+            f"There are no sliders here: the model holds {found.size:,} numbers, and a page at most {MAX_NUMBERS:,}."
+        )
+    if wide:
+        return found, (
+            f"There are no sliders here: whole covariances of {len(found.columns)} columns are more than a page "
+            f"evaluates, which is {MAX_FORM_COLUMNS}."
+        )
+    return found, ""
+
+
+def _contributions(model: Any, X: Any) -> Contributions | None:
+    """Return the contributions for rows if the model is a sum of terms; errors are those of `predict`."""
+    try:
+        if hasattr(model, "contributions"):
+            found: Contributions = model.contributions(X)
+            return found
+    except NoNomogramError:  # more than two classes in contests
+        pass
+    model.predict(X)
+    return None
 
 
 def settings(model: Any) -> str:
-    """Those that differ from the default; of an encoder, that there is one."""
-    default = {} if not _plain_start(model) else type(model)().get_params(deep=False)
-    given = model.get_params(deep=False)
-    said = [
+    """Return the settings that differ from their defaults, as text; an encoder is only mentioned."""
+    try:
+        default = type(model)().get_params(deep=False)
+    except TypeError:  # some setting has no default
+        default = {}
+    changed = [
         f"{name}={'that of another fit' if name == 'encoder' else _short(value)}"
-        for name, value in given.items()
+        for name, value in model.get_params(deep=False).items()
         if _short(value) != _short(default.get(name))
     ]
-    return ", ".join(said) or "as they are by default"
-
-
-def _plain_start(model: Any) -> bool:
-    try:
-        type(model)()
-    except TypeError:
-        return False
-    return True
+    return ", ".join(changed) or "as they are by default"
 
 
 def _short(value: Any) -> str:
@@ -78,7 +221,7 @@ def _short(value: Any) -> str:
 
 
 def facts(model: Any, width: str, notes: Sequence[str]) -> Html:
-    """Estimator, settings, rows, classes, columns, and what learning had to say."""
+    """Estimator, settings, rows, classes, columns, and warnings of learning."""
     rows = float(model.class_count_.sum())
     lines: list[tuple[str, object]] = [
         ("estimator", type(model).__name__),
@@ -92,18 +235,14 @@ def facts(model: Any, width: str, notes: Sequence[str]) -> Html:
     table = page.tag(
         "table",
         page.tag("caption", "The model", class_="spoken"),
-        page.tag("tbody", *(_fact(*line) for line in lines)),
+        page.tag("tbody", *(page.tag("tr", page.tag("th", name, scope="row"), page.tag("td", v)) for name, v in lines)),
         class_="facts",
     )
-    return page.join([table, page.bullets(notes), _classes(model), _became(model)])
-
-
-def _fact(name: str, value: object) -> Html:
-    return page.tag("tr", page.tag("th", name, scope="row"), page.tag("td", value))
+    return page.join([table, page.bullets(notes), _classes(model), _columns_read(model)])
 
 
 def _learning(model: Any) -> list[tuple[str, object]]:
-    """How learning went, where there is something to say."""
+    """Passes of an iterative learner, and whether the model is stale."""
     found: list[tuple[str, object]] = []
     if model.n_iter_ > 1:
         end = "came to its end" if model.converged_ else "was stopped before its end"
@@ -119,13 +258,13 @@ def _classes(model: Any) -> Html:
     mass = model.class_count_
     each = sorted(zip(model.classes_, mass.tolist(), strict=True), key=lambda one: -one[1])
     rows = [[named(label), Value(n, 0), Value(100 * n / mass.sum(), 1)] for label, n in each]
-    more = f"{len(rows) - CLASSES} more classes are not listed." if len(rows) > CLASSES else None
-    table = page.data_table(["class", "rows", "%"], rows[:CLASSES], "Classes", filtered=False)
+    more = f"{len(rows) - MAX_CLASSES_LISTED} more classes are not listed." if len(rows) > MAX_CLASSES_LISTED else None
+    table = page.data_table(["class", "rows", "%"], rows[:MAX_CLASSES_LISTED], "Classes", filtered=False)
     return page.block("Classes", table, note=more)
 
 
-def _became(model: Any) -> Html:
-    """What became of every column, where the model keeps account of that."""
+def _columns_read(model: Any) -> Html:
+    """How every column was read, if the model has `columns_`."""
     columns: Mapping[Any, Any] = getattr(model, "columns_", {})
     rows = [[named(note.name), note.holds, note.kind, note.note] for note in columns.values()]
     if not rows:
@@ -139,18 +278,26 @@ def sums(
 ) -> Html:
     """Counts, means and standard deviations by class of columns of numbers, and counts of categories.
 
-    `ranked` says whether the keys begin with those that count most, or are in the order of the table; `holds` which
-    columns hold dates, durations or times.
+    `ranked`: the keys are in order of importance, not in that of the table; `holds`: the content of columns of dates,
+    durations or times.
     """
-    which = sorted(np.argsort(-counts, kind="stable")[:BY_CLASS].tolist())
+    which = largest(counts, MAX_CLASSES_SUMMED)
     names = [named(label) for label in classes]
-    shown = [(key, known[key]) for key in keys[:COLUMNS] if key in known]
+    shown = [(key, known[key]) for key in keys[:MAX_COLUMNS_SUMMED] if key in known]
     numeric = [(key, summary) for key, summary in shown if summary.mean is not None]
     others = [(key, summary) for key, summary in shown if summary.mean is None]
-    left = len(keys) - COLUMNS
-    which_ones = f"The {COLUMNS} columns that count most" if ranked else f"The first {COLUMNS} columns of the table"
+    left = len(keys) - MAX_COLUMNS_SUMMED
+    which_ones = (
+        f"The {MAX_COLUMNS_SUMMED} columns that count most"
+        if ranked
+        else f"The first {MAX_COLUMNS_SUMMED} columns of the table"
+    )
     note = f"{which_ones}; {left:,} more are not shown." if left > 0 else None
-    few = f"Classes with fewer rows are not shown: {len(names) - BY_CLASS} of them." if len(names) > BY_CLASS else None
+    few = (
+        f"Classes with fewer rows are not shown: {len(names) - MAX_CLASSES_SUMMED} of them."
+        if len(names) > MAX_CLASSES_SUMMED
+        else None
+    )
     return page.join(
         [
             page.paragraph(note, quiet=True) if note else None,
@@ -187,7 +334,7 @@ def _moments(summary: Summary, c: int, dates: bool) -> list[object]:
 
 
 def _value(value: float, spread: float) -> Value:
-    """A number with about three digits of its spread."""
+    """A number with about three digits of its standard deviation."""
     if not np.isfinite(value):
         return Value(None)
     size = spread if np.isfinite(spread) and spread > 0 else abs(value)
@@ -195,7 +342,7 @@ def _value(value: float, spread: float) -> Value:
 
 
 def _categories(key: Any, summary: Summary, names: Sequence[str], which: Sequence[int]) -> Html:
-    most = np.argsort(-summary.weight, kind="stable")[:CATEGORIES]
+    most = np.argsort(-summary.weight, kind="stable")[:MAX_CATEGORIES]
     rows = [[named(summary.values[i]), *(Value(float(summary.table[c, i]), 0) for c in which)] for i in most]
     more = len(summary.values) - len(most)
     note = page.paragraph(f"{more} less frequent values are not shown.", quiet=True) if more > 0 else None
@@ -203,66 +350,23 @@ def _categories(key: Any, summary: Summary, names: Sequence[str], which: Sequenc
     return page.fold(f"{named(key)}: rows by value and class", table, note)
 
 
-def densities(
-    mean: Array, variance: Array, keys: Sequence[Any], classes: Array, p: Array, order: Sequence[Any]
-) -> Html:
-    """The normal density of every class in a column, of the columns that count most.
-
-    Parameters
-    ----------
-    mean, variance : arrays of shape (k, d)
-    p : array of shape (k,)
-        Class probabilities, by which densities are weighed.
-    """
-    place = {key: j for j, key in enumerate(keys)}
-    which = sorted(np.argsort(-p, kind="stable")[:BY_CLASS].tolist())
-    shown = [key for key in order if key in place and (variance[:, place[key]] > 0).any()][:DENSITIES]
-    charts = [_density(mean[:, place[key]], variance[:, place[key]], named(key), classes, p, which) for key in shown]
-    names = [
-        page.tag("span", page.tag("i", class_=f"s{colour_of(c, which, len(p))}"), named(classes[c]), class_="key-of")
-        for c in which
-    ]
-    return page.tag("p", *names, class_="colours") + page.tag("div", *charts, class_="shapes") if charts else Html()
-
-
-def _density(mean: Array, variance: Array, name: str, classes: Array, p: Array, which: Sequence[int]) -> Html:
-    sd = np.sqrt(variance[which])
-    low, high = float((mean[which] - WIDE * sd).min()), float((mean[which] + WIDE * sd).max())
-    x = np.linspace(low, high, 121)
-    lines = []
-    for c in which:
-        if variance[c] > 0:
-            z = (x - mean[c]) / np.sqrt(variance[c])
-            y = p[c] * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi * variance[c])
-            lines.append(
-                Curve(named(classes[c]), colour_of(c, which, len(p)), list(zip(x.tolist(), y.tolist(), strict=True)))
-            )
-    return curves(name, "", lines, filled=True)
-
-
-MANY = 64  # values of a column that an importance is taken from, at most
-DRAWS = 1000  # rows of a normal class, at most
-ENTRIES = 10_000_000  # of all that columns add to classes in these rows
-CUT = 1e3  # of what rules a class out
-
-
 def importances(
     nomogram: Nomogram, known: Overview, rows: float, given: Mapping[Any, float] | None = None
 ) -> dict[Any, float]:
-    """The mean size of what each term adds over rows and classes, by key, the greatest first.
+    """Return the mean size of what each term adds over rows and classes, by key, the largest first.
 
-    They are those given, or those over values that stand for the rows learned, columns taken as independent; rows
-    without a value have their part. Of a form every column has its own, over rows drawn from its normal classes.
+    Without given importances they are computed from values that represent the rows learned, with columns taken as
+    independent; missing values count. A covariance has one for each column, over samples from its normal classes.
 
     Parameters
     ----------
     nomogram : Nomogram
     known : Overview
-        What the sums know of the columns.
+        Summaries of the columns.
     rows : float
-        How many rows were learned.
+        The number of rows learned.
     given : mapping, default=None
-        Importances that were measured on rows.
+        Importances measured on rows.
     """
     sizes: dict[Any, float] = {}
     by_key: dict[Any, list[Term]] = {}
@@ -278,7 +382,7 @@ def importances(
 
 
 def _size_of(terms: list[Term], known: Overview, rows: float) -> float:
-    """Of terms of one column or of a pair."""
+    """Return the importance of the terms of one column or pair."""
     points = [_points(known.get(column), rows) for column in terms[0].columns]
     grids = np.meshgrid(*(np.arange(len(values)) for values, _ in points), indexing="ij")
     entries = [values[grid.ravel()] for (values, _), grid in zip(points, grids, strict=True)]
@@ -287,9 +391,9 @@ def _size_of(terms: list[Term], known: Overview, rows: float) -> float:
 
 
 def _of_form(form: Form, known: Overview, rows: float) -> dict[Any, float]:
-    """Of every column of a form."""
+    """Return the importance of every column of a covariance."""
     k, d = form.mean.shape
-    draws = max(1, min(DRAWS, ENTRIES // (k * k * d)))
+    draws = max(1, min(MAX_SAMPLES, MAX_TERMS // (k * k * d)))
     noise = np.random.default_rng(0).standard_normal((draws, d))
     drawn = [o + m + noise @ _root(p).T for o, m, p in zip(form.origin, form.mean, form.precision, strict=True)]
     counts = [_count(known.get(column), rows, k) for column in form.columns]
@@ -300,7 +404,7 @@ def _of_form(form: Form, known: Overview, rows: float) -> dict[Any, float]:
 
 
 def _root(precision: Array) -> Array:
-    """A matrix R (d, d) with R R' the covariance of columns that count; others stay at their mean."""
+    """Return R (d, d) with R R' the covariance of the columns with a precision above 0; others stay at their mean."""
     used = np.diag(precision) > 0
     root = np.zeros_like(precision)
     unit = np.sqrt(np.diag(precision)[used])
@@ -311,125 +415,63 @@ def _root(precision: Array) -> Array:
 
 
 def _count(known: Summary | None, rows: float, k: int) -> Array:
-    """How many rows have a value, by class (k,)."""
+    """Return the number of rows with a value, by class (k,)."""
     return np.full(k, rows / k) if known is None else np.maximum(known.count, 0.0)
 
 
 def _sizes(values: Array, weight: Array) -> Array:
-    """The mean size of what is added beyond the mean of the classes: values (n, k, ...), weights (n,)."""
-    added = np.clip(np.nan_to_num(beyond_mean(values, 1)), -CUT, CUT)  # a slope of what is missing adds nothing
+    """Return the weighted mean size of values (n, k, ...) beyond the mean of the classes; weights (n,)."""
+    added = np.clip(np.nan_to_num(beyond_mean(values, 1)), -CERTAIN, CERTAIN)  # a slope adds nothing to a missing value
     return np.asarray(np.tensordot(weight, abs(added).mean(axis=1), 1) / (weight.sum() or 1.0))
 
 
 def _points(known: Summary | None, rows: float) -> tuple[Array, Array]:
-    """Some values of a column and their weights, those of the greatest if there are many; the last is a missing one."""
+    """Return values that represent a column and their weights; the last value is missing."""
     if known is None or not len(known.values):
         return np.zeros(1), np.ones(1)
     present = float(known.weight.sum())
-    if known.mean is not None and len(known.values) > MANY:
-        shares = (np.arange(MANY) + 0.5) / MANY
-        values, weight = np.array(quantiles(known.values, known.weight, shares.tolist())), np.ones(MANY)
+    if known.mean is not None and len(known.values) > QUANTILES:
+        shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+        values, weight = np.array(quantiles(known.values, known.weight, shares.tolist())), np.ones(QUANTILES)
     else:
-        most = np.argsort(-known.weight, kind="stable")[:MANY]
+        most = np.argsort(-known.weight, kind="stable")[:QUANTILES]
         values, weight = known.values[most], known.weight[most]
     gone = np.array([np.nan]) if known.mean is not None else np.array([None], dtype=object)
     weight = weight * (present / (weight.sum() or 1.0))
     return np.append(values, gone), np.append(weight, max(0.0, rows - present))
 
 
-SHOWN = 20  # rows whose answers are shown
-TERMS = 5  # of each of them
-POINTS = 400  # rows that are drawn as points
-CLASSES_SHOWN = 3  # of more than two, whose points are drawn
-FIRST, MOST = 12, 40  # charts that are not folded away, and at all
-GONE = "(missing)"
-ROWS = 14  # values of a chart of categories
-
-
 def answers(found: Contributions) -> Html:
-    """The first rows, with what counted most for the class that is most probable."""
+    """The first rows, with the largest contributions to the most probable class."""
     scores = np.asarray(found.log_joint)
     top, p = scores.argmax(axis=1), posterior(scores)
     rows: list[list[object]] = []
-    for i in range(min(len(found), SHOWN)):
-        most = list(found.row(i).items())[:TERMS]
-        said = "; ".join(f"{called(name)} {signed(value)}" for name, value in most)
-        rows.append([f"row {i + 1}", named(found.classes[top[i]]), Value(100 * float(p[i, top[i]]), 1), said])
+    for i in range(min(len(found), MAX_ANSWERS)):
+        most = list(found.row(i).items())[:MAX_TERMS_SHOWN]
+        terms = "; ".join(f"{called(name)} {signed(value)}" for name, value in most)
+        rows.append([f"row {i + 1}", named(found.classes[top[i]]), Value(100 * float(p[i, top[i]]), 1), terms])
     two = len(found.classes) == 2
-    note = "What counted most for the most probable class" + ", against the mean of the others." * (not two) + "." * two
+    note = f"What counted most for the most probable class{', against the mean of the others' * (not two)}."
     what = "its log-odds" if two else "log p of it less the mean of the others"
     heads = ["row", "most probable", "%", f"what columns add to {what}"]
     return page.block("Answers", page.data_table(heads, rows, "Rows that were given", filtered=False), note=note)
 
 
-def along(found: Contributions, rows: SubjectRows, known: Collection[Any], counts: Array) -> Html:
-    """What each column that is known added to the answers for rows, along its own values: a point for each row."""
-    which = [1] if len(found.classes) == 2 else sorted(np.argsort(-counts, kind="stable")[:CLASSES_SHOWN].tolist())
-    each = [
-        _along(found, found.names.index(key), rows.column(key), which)
-        for key in list(found.importances)[:MOST]
-        if key in known
-    ]
-    if not each:
-        return Html()
-    of = [named(found.classes[c]) for c in which]
-    two = f"the log-odds of {of[0]} against {named(found.classes[0])}"
-    many = f"the score of a class ({', '.join(of)}), beyond the mean of all classes"
-    note = page.paragraph(
-        f"A point is a row that was given: what the column added to {two if len(found.classes) == 2 else many}. Other "
-        "columns of the row have a part in it, so that equal values may add different things.",
-        quiet=True,
-    )
-    keys = [page.tag("span", page.tag("i", class_=f"s{i}"), name, class_="key-of") for i, name in enumerate(of)]
-    legend = page.tag("p", *keys, class_="colours") if len(of) > 1 else None
-    more = each[FIRST:]
-    rest = page.fold(f"{len(more)} more", page.tag("div", *more, class_="shapes")) if more else None
-    return page.join([note, legend, page.tag("div", *each[:FIRST], class_="shapes"), rest])
-
-
-def _along(found: Contributions, at: int, column: Column, which: Sequence[int]) -> Html:
-    name = named(found.names[at])
-    terms = found.terms[:, :, at]
-    added = (terms[:, 1:] - terms[:, :1]) if terms.shape[1] == 2 else terms[:, list(which)]  # (n, classes drawn)
-    if column.kind()[0] is ColumnScale.NUMBER:
-        x = column.numbers()[: len(added)]
-        some = np.unique(np.linspace(0, len(x) - 1, min(len(x), POINTS)).astype(int))
-        gone = int((~np.isfinite(x)).sum())
-        some = some[np.isfinite(x[some])]
-        drawn = [Cloud(i % COLOURS, list(zip(x[some], added[some, i], strict=True))) for i in range(added.shape[1])]
-        unit = f"in {UNITS[kind]}" if (kind := column.kind()[1]) in UNITS else ""
-        lack = f"{gone:,} of {len(x):,} rows have no value and no point" if gone else ""
-        return clouds(name, "; ".join(filter(None, [unit, lack])), drawn, ColumnAxis(kind == ColumnContent.DATES))
-    values = [GONE if missing(value) else named(value) for value in column.categories()[: len(added)]]
-    kinds, codes, count = np.unique(values, return_inverse=True, return_counts=True)
-    most = np.sort(np.argsort(-count, kind="stable")[:ROWS])
-    mean = np.stack([np.bincount(codes, added[:, i]) for i in range(added.shape[1])], axis=1) / count[:, None]
-    note = "means by value"
-    if added.shape[1] == 1:
-        bars = list(zip(kinds[most], mean[most, 0].tolist(), count[most].tolist(), strict=True))
-        return diverging_bars(name, note, bars)
-    heads = [named(found.classes[c]) for c in which]
-    return heat_map(name, note, kinds[most].tolist(), heads, mean[most].tolist())
-
-
-EXAMPLES = 20  # rows given that can be set
-
-
 def explain(model: Any, path: Path | str | None = None, X: Any = None) -> str:
-    """Write a page about a fitted classifier: one file, without anything from elsewhere.
+    """Write a page about a fitted classifier: one file that loads nothing else.
 
-    It shows what the model is, what its columns add to the classes, and the sums it was learned from. Naive Bayes,
-    additive tables, discriminants and linear models have a control for every column, and the page computes the class
-    probabilities of the row that is set, to the same numbers as `predict_proba`.
+    It shows the settings of the model, the contributions of its columns, and the sums it was learned from. Naive Bayes,
+    additive tables, discriminants and linear models have a control for every column, and the page computes the same
+    class probabilities as `predict_proba` for the row that is set.
 
     Parameters
     ----------
     model : fitted classifier of suffice, or a pipeline that ends in one
     path : path or str, default=None
-        Where the page is written; None: nowhere.
+        Where to write the page, if anywhere.
     X : array or data frame of shape (n, d), default=None
-        Rows to take importances from, of which the first can be set in the page. None: importances are taken from the
-        sums, as far as these tell them.
+        Rows for importances, the first of which can be set in the page. None: importances are estimated from the sums,
+        where these suffice.
 
     Returns
     -------
@@ -466,14 +508,14 @@ def model_page(of: Subject) -> str:
         Section("Importances", _importances(given or weights or {}, of)),
         Section("Classes along each column", _densities(fit, of, columns)),
         Section("Rows that were given", Html() if of.contributions is None else answers(of.contributions)),
-        Section("The model", model_facts.facts(model, of.width, notes)),
+        Section("The model", facts(model, of.width, notes)),
         Section(
             "The sums it was learned from",
-            model_facts.sums(of.known, columns, bool(weights or given), model.classes_, model.class_count_, of.units),
+            sums(of.known, columns, bool(weights or given), model.classes_, model.class_count_, of.units),
         ),
     ]
     shown = [section for section in sections if section.body]
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # which fits a narrow screen
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # words that fit a narrow screen
     assets = ("nomogram_model.js", "nomogram.js", "nomogram.css")
     return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, assets)
 
@@ -482,7 +524,7 @@ def _lead(of: Subject) -> Html:
     model = of.model
     rows, k = float(model.class_count_.sum()), len(model.classes_)
     most = int(np.argmax(model.class_count_))
-    said = (
+    summary = (
         f"{type(model).__name__} learned from {rows:,.6g} rows with {of.width} and {k} classes; "
         f"{model.class_count_[most] / rows:.0%} of the rows are {named(model.classes_[most])}."
     )
@@ -490,11 +532,11 @@ def _lead(of: Subject) -> Html:
     warn = page.verdict(
         "Rows have come or gone since it was calibrated: it is stale, until `recalibrate(X, y)`.", kind="near"
     )
-    return page.join([page.verdict(said), warn if stale else None])
+    return page.join([page.verdict(summary), warn if stale else None])
 
 
 def _by_importance(of: Subject, keys: Sequence[Any]) -> list[Any]:
-    """Columns, those of the first keys first."""
+    """Return the columns in the order of the keys, which may be pairs."""
     order = dict.fromkeys(
         column for key in keys for column in (key if isinstance(key, tuple) and key not in of.known else (key,))
     )
@@ -533,10 +575,10 @@ def _explanation(shown: Sequence[Control], lacking: Sequence[str]) -> Html:
 
 
 class Example(NamedTuple):
-    """A row as the page sets it: numbers, "NaN" where they are missing, and places of options."""
+    """A row as the page sets it: numbers, "NaN" if missing, and indices of options."""
 
     entries: tuple[Any, ...]
-    lacks: str  # the first column that has to have a value and has none; "" for none
+    lacks: str  # the first column without a value that needs one, or ""
 
 
 def _examples(rows: SubjectRows, shown: Sequence[Control]) -> list[Example]:
@@ -550,23 +592,23 @@ def _examples(rows: SubjectRows, shown: Sequence[Control]) -> list[Example]:
 
 def _entries(column: Column, control: Control) -> list[Any]:
     if control.numeric:
-        numbers = column.numbers()[:EXAMPLES].tolist()
+        numbers = column.numbers()[:MAX_ANSWERS].tolist()
         return ["NaN" if value != value else value for value in numbers]
     options = {} if control.values is None else {value: i for i, value in enumerate(control.values)}
-    return [-1 if missing(value) else options.get(value, -2) for value in column.categories()[:EXAMPLES]]
+    return [-1 if missing(value) else options.get(value, -2) for value in column.categories()[:MAX_ANSWERS]]
 
 
 def _shapes(of: Subject, keys: Sequence[Any]) -> Html:
     if of.sliders is None or any(isinstance(term, Form) for term in of.sliders.terms):
         given, rows = of.contributions, of.rows
-        return Html() if given is None or rows is None else along(given, rows, of.known, of.model.class_count_)
+        return Html() if given is None or rows is None else along(given, rows.column, of.known, of.model.class_count_)
     shown = controls(of.sliders, of.known, of.units)
     return shapes(of.sliders, shown, of.known, of.model.classes_, of.model.class_count_, keys)
 
 
 def _importances(sizes: dict[Any, float], of: Subject) -> Html:
-    first = list(sizes.items())[:30]
-    bars: dict[str, float] = {breakable(called(key)): size for key, size in first if 0 < size < np.inf}
+    first = list(sizes.items())[:MAX_IMPORTANCES]
+    bars: dict[str, float] = {page.breakable(called(key)): size for key, size in first if 0 < size < np.inf}
     certain = [str(called(key)) for key, size in sizes.items() if size == np.inf]
     if not bars and not certain:
         return Html()
@@ -574,18 +616,18 @@ def _importances(sizes: dict[Any, float], of: Subject) -> Html:
     rows = "over values that stand for the rows learned" if given is None else f"over {len(given):,} rows given"
     note = f"The mean size of what each adds to a class, {rows}; {len(sizes)} in all."
     note += f" Values that rule a class out altogether: {join_words(certain)}." * bool(certain)
-    chart = page.tag("div", page.bar_chart(bars, "Importances", unit=""), class_="one-colour") if bars else Html()
+    chart = page.tag("div", page.bar_chart(bars, "Importances", "", 0), class_="one-colour") if bars else Html()
     return page.paragraph(note, quiet=True) + chart
 
 
 def _densities(fit: Any, of: Subject, columns: Sequence[Any]) -> Html:
-    """Of normal classes."""
+    """The densities of normal classes."""
     if not isinstance(fit.model, Gaussian):
         return Html()
     theta = fit.parameters
     mean = theta.origin + theta.mean
     variance = np.broadcast_to(diagonal(theta.covariance), mean.shape)
     keys = [of.names.get(key, key) for key in keys_of(fit.model)]
-    drawn = model_facts.densities(mean, variance, keys, of.model.classes_, np.exp(theta.class_log_prob), columns)
+    charts = densities(mean, variance, keys, of.model.classes_, np.exp(theta.class_log_prob), columns)
     note = page.paragraph("The normal density of each class, times its probability.", quiet=True)
-    return note + drawn if drawn else Html()
+    return note + charts if charts else Html()

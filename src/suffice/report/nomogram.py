@@ -18,8 +18,7 @@ from suffice.models import Nomogram
 from suffice.models.overview import Overview, Summary
 from suffice.models.terms import Form, Term
 from suffice.report import page
-from suffice.report.page import Html, tag
-from suffice.report.page.shapes import breakable
+from suffice.report.page import Html, breakable, tag
 
 EMPTY = "(empty text)"
 FAR = 5.0  # times the range of nearly all values, beyond which a slider does not reach

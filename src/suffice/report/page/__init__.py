@@ -1,8 +1,8 @@
-"""The report as one HTML file: safe building blocks, and the document around them.
+"""Building blocks of pages: safe fragments of HTML, charts, and the document around them.
 
-Blocks are functions that return `Html`, text that is safe to stand in a page; every other string is plain text and is
-escaped where it enters a block. `tag` and `join` make what no block is there for. `document` puts sections of blocks
-together with style, script and controls, and `write` puts the page on disk.
+Blocks are functions that return `Html`, text that is safe in a page; every other string is plain text and escaped where
+it enters a block. `tag` and `join` build anything else. `document` puts sections together with style, script and
+controls, and `write` writes the page to a file.
 
 >>> page = document("Results", [Section("Errors", data_table(["data set", "error"], [["<b>", 0.25]], "Errors"))])
 >>> "&lt;b&gt;" in page, "<b>" in page
@@ -36,6 +36,7 @@ from suffice.report.page.html import (
     Section,
     Value,
     block,
+    breakable,
     bullets,
     chooser,
     code,
@@ -69,6 +70,7 @@ __all__ = [
     "Value",
     "bar_chart",
     "block",
+    "breakable",
     "bullets",
     "chooser",
     "code",

@@ -1,31 +1,30 @@
-"""Charts as inline SVG. Colours come from the style sheet."""
+"""Charts of pages: inline SVG and tables, with colours of the style sheet and tooltips."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, isfinite, isnan, log10, nan, sqrt
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from suffice.model_selection.measures import BINS, calibration_error
-from suffice.report.page.html import Heading, Html, Value, data_table, number, tag
+from suffice.plotting.calibration import wilson
+from suffice.report.page.html import Heading, Html, Value, breakable, data_table, number, tag
 
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-DAY = 1440  # minutes
-YEARS = [("Y", every) for every in (100, 50, 20, 10, 5, 2, 1)]
-CALENDAR = [
-    *YEARS,
+TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+MINUTES_PER_DAY = 1440
+CALENDAR_STEPS = (
+    *(("Y", every) for every in (100, 50, 20, 10, 5, 2, 1)),
     *(("M", every) for every in (6, 3, 1)),
     *(("D", every) for every in (14, 7, 2, 1)),
-    ("h", 6),
-    ("h", 1),
-]
+    *(("h", every) for every in (6, 1)),
+)
 
 
 class Scale(NamedTuple):
-    """A line from `low` to `high` drawn from `start` to `end`, with `ticks` on it; log or linear."""
+    """An axis from `low` to `high`, drawn from `start` to `end`, with `ticks`; logarithmic or linear."""
 
     low: float
     high: float
@@ -35,7 +34,7 @@ class Scale(NamedTuple):
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The place of a value; what lies outside is drawn at the end of the line."""
+        """Return the position of a value; values outside are drawn at the end of the axis."""
         value = min(max(value, self.low), self.high)
         low, high = (log10(self.low), log10(self.high)) if self.log else (self.low, self.high)
         share = ((log10(value) if self.log else value) - low) / (high - low)
@@ -45,7 +44,7 @@ class Scale(NamedTuple):
 def scale(
     values: Iterable[float], start: float, end: float, log: bool = False, snug: bool = False, least: int = 0
 ) -> Scale:
-    """The scale that holds the values; `snug` ends at them, with at least so many ticks, otherwise at the next ticks.
+    """Return a scale for the values: it ends at them if `snug`, with at least `least` ticks, else at the next ticks.
 
     >>> scale([0.12, 0.38], 0, 100).ticks
     (0.1, 0.2, 0.3, 0.4)
@@ -67,7 +66,7 @@ def scale(
 
 
 def _decades(low: float, high: float) -> tuple[float, ...]:
-    """Powers of ten, or within one decade 1, 2 and 5."""
+    """Return powers of ten; within two decades also 2 and 5 times these."""
     first, last = floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9)
     every = max(1, ceil((last - first) / 6))
     if last - first > 2:
@@ -78,10 +77,10 @@ def _decades(low: float, high: float) -> tuple[float, ...]:
 
 
 def _round(low: float, high: float, wanted: int = 4) -> tuple[float, ...]:
-    """About as many multiples of 1, 2, 2.5 or 5 times a power of ten, around the values."""
+    """Return about `wanted` multiples of 1, 2, 2.5 or 5 times a power of ten, around the values."""
     rough = (high - low) / wanted
     power = 10.0 ** floor(log10(rough))
-    step = next(s * power for s in STEPS if s * power >= rough * (1 - 1e-9))
+    step = next(s * power for s in TICK_STEPS if s * power >= rough * (1 - 1e-9))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return tuple(round(i * step, 12) for i in range(first, last + 1))
 
@@ -95,10 +94,10 @@ def label(tick: float) -> str:
     return f"{tick:.6g}".replace("e-0", "e-").replace("e+0", "e")
 
 
-def labels(ticks: Sequence[float]) -> list[str]:
-    """Ticks in as few characters as tell them apart.
+def distinct_labels(ticks: Sequence[float]) -> list[str]:
+    """Ticks in as few characters as keep them different.
 
-    >>> labels((19848.41, 19848.42)), labels((1e8, 1e8 + 10))
+    >>> distinct_labels((19848.41, 19848.42)), distinct_labels((1e8, 1e8 + 10))
     (['19848.41', '19848.42'], ['100000000', '100000010'])
     """
     found = [label(tick) for tick in ticks]
@@ -110,34 +109,34 @@ def labels(ticks: Sequence[float]) -> list[str]:
 
 
 def calendar(low: float, high: float, most: int = 4) -> tuple[float, ...]:
-    """Days since 1970 at which years, months, days or hours begin: as many as there may be.
+    """Return up to `most` days since 1970 at which years, months, days or hours begin.
 
     >>> [day(tick) for tick in calendar(18000.0, 19000.0)]
     ['2020-01-01', '2021-01-01', '2022-01-01']
     """
-    ends = [np.datetime64(0, "m") + np.timedelta64(round(end * DAY), "m") for end in (low, high)]
+    ends = [np.datetime64(0, "m") + np.timedelta64(round(end * MINUTES_PER_DAY), "m") for end in (low, high)]
     best: tuple[float, ...] = ()
-    for unit, every in CALENDAR:
+    for unit, every in CALENDAR_STEPS:
         first, last = (int(end.astype(f"M8[{unit}]").astype(int)) for end in ends)
         places = np.arange(first - first % every, last + every + 1, every).astype(f"M8[{unit}]").astype("M8[m]")
-        days = places.astype(int) / DAY
+        days = places.astype(int) / MINUTES_PER_DAY
         found = tuple(days[(days >= low) & (days <= high)].tolist())
         best = found if len(best) < len(found) <= most else best
     return best
 
 
 def day(tick: float) -> str:
-    """A tick of a calendar: the day, and the time if there is one.
+    """A tick of a calendar: the day, with the time unless it is midnight.
 
     >>> day(19723.0), day(19723.5)
     ('2024-01-01', '2024-01-01 12:00')
     """
-    moment = np.datetime64(0, "m") + np.timedelta64(round(tick * DAY), "m")
+    moment = np.datetime64(0, "m") + np.timedelta64(round(tick * MINUTES_PER_DAY), "m")
     return str(moment).replace("T", " ").removesuffix(" 00:00")
 
 
 def thinned(count: int, most: int = 130) -> Sequence[int]:
-    """At most that many of `count` places, even, with the first and the last.
+    """Return at most `most` of `count` places, evenly spaced, with the first and the last.
 
     >>> list(thinned(5)), list(thinned(7, 3))
     ([0, 1, 2, 3, 4], [0, 3, 6])
@@ -147,8 +146,8 @@ def thinned(count: int, most: int = 130) -> Sequence[int]:
     return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
 
 
-SERIES = 8  # colours of the style sheet, in turn
-PLAIN = -1  # the colour of what has none of its own
+SERIES = 8  # colours in the style sheet
+PLAIN = -1  # grey, for series without a colour of their own
 WIDTH, HEIGHT = 600, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 46
 
@@ -156,7 +155,7 @@ Curve = Sequence[tuple[float, float]]  # points (x, y)
 
 
 def colour_class(colour: int) -> str:
-    """The class of the style sheet for a colour.
+    """The class in the style sheet of a colour.
 
     >>> colour_class(3), colour_class(11), colour_class(PLAIN)
     ('s3', 's3', 's-plain')
@@ -179,18 +178,17 @@ def line_chart(
     Parameters
     ----------
     series : mapping of str to points (x, y), or to one number
-        The curve of each name; at most 130 points of it are drawn, and a ring at the lowest. A number is a dashed line;
-        an empty curve and a number that is not finite keep their colour and are not drawn.
+        The curve of each name; at most 130 of its points are drawn, with a ring at the lowest. A number is a dashed
+        line; an empty curve and a number that is not finite keep their colour and are not drawn.
     title : str
-        What the chart shows, for those who hear it.
+        A description of the chart for screen readers.
     x_label, y_label : str
-        What the axes are.
     log_x, log_y : bool, default=False
-        Logarithmic axes; what is not positive is left out.
+        Logarithmic axes; values that are not positive are left out.
     with_legend : bool, default=True
-        Whether a legend that switches curves on and off stands above; `legend` makes one for several charts.
+        Put a legend above that switches curves on and off; `legend` makes one for several charts.
     colours : mapping of str to int, optional
-        The colour of each name; by default in turn.
+        The colour of each name; by default in order.
     """
     shades = [i if colours is None else colours[name] for i, name in enumerate(series)]
     drawn = {name: _usable(_points(curve), log_x, log_y) for name, curve in series.items()}
@@ -210,7 +208,7 @@ def line_chart(
 
 
 def _points(curve: Curve | float) -> Curve:
-    """One number is a point that is nowhere in particular."""
+    """Return a curve as it is; a number becomes a point without a position, drawn as a level."""
     return [(nan, curve)] if isinstance(curve, float | int) else curve
 
 
@@ -224,13 +222,13 @@ def _line(name: str, curve: Curve, x: Scale, y: Scale) -> Html:
     if isnan(best[0]):
         level = tag("path", d=f"M{at(x.start)} {at(y(best[1]))}H{at(x.end)}", class_="level")
         return tag("title", f"{name}: {best[1]:.4g}") + level
-    told = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
+    tip = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
     drawn = tag("path", d=path([(x(a), y(b)) for a, b in curve]))
-    return tag("title", told) + drawn + tag("circle", cx=at(x(best[0])), cy=at(y(best[1])), r=4)
+    return tag("title", tip) + drawn + tag("circle", cx=at(x(best[0])), cy=at(y(best[1])), r=4)
 
 
 def path(points: Sequence[tuple[float, float]]) -> str:
-    """The line through the points, in steps of tenths: half as long as absolute places."""
+    """Return the path through the points in relative steps of tenths, half as long as absolute positions."""
     tenths = [(round(10 * a), round(10 * b)) for a, b in points]
     steps = [
         f"{_tenth(a - c)} {_tenth(b - d)}".replace(" -", "-")
@@ -244,12 +242,12 @@ def _tenth(value: int) -> str:
 
 
 def at(place: float) -> str:
-    """A place in few characters."""
+    """A position in few characters."""
     return f"{round(place, 1):g}"
 
 
 def legend(names: Sequence[str], *charts: object, colours: Sequence[int] | None = None) -> Html:
-    """Charts below a legend; its buttons switch the series of that place in every one of the charts on and off."""
+    """Put charts below a legend; button i switches series i of every chart on and off."""
     shades = range(len(names)) if colours is None else colours
     keys = [
         tag("button", tag("i", class_=colour_class(shades[i])), name, type="button", aria_pressed="true", data_series=i)
@@ -259,9 +257,9 @@ def legend(names: Sequence[str], *charts: object, colours: Sequence[int] | None 
 
 
 def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s", colour: int | None = None) -> Html:
-    """Horizontal bars, one for each name, with their values; seconds are shown in the unit that suits them.
+    """Horizontal bars with names and values; seconds are shown in a fitting unit.
 
-    All bars have one `colour`, or else the colours in turn.
+    All bars have one `colour`, or else the colours in order.
     """
     kept = {name: value for name, value in bars.items() if isfinite(value) and value >= 0}
     if not kept:
@@ -286,7 +284,7 @@ def _bar(share: float, colour: int) -> Html:
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that suits it.
+    """A time in milliseconds, seconds or minutes.
 
     >>> seconds(0.00123), seconds(12.3), seconds(4000)
     ('1.23 ms', '12.3 s', '66.7 min')
@@ -296,42 +294,65 @@ def seconds(value: float) -> str:
 
 
 def stacked_bar(counts: Mapping[str, int], title: str) -> Html:
-    """A thin bar divided by counts; the names are the classes of its parts (equal, near, off)."""
+    """A thin bar divided by counts; the names (equal, near, off) are also style classes of its parts."""
     total = sum(counts.values())
     parts, start = [], 0.0
     for name, count in counts.items():
         width = 100 * count / total if total else 0.0
         if count:
-            told = tag("title", f"{name}: {count} of {total}")
-            parts.append(tag("rect", told, x=f"{start:.2f}", width=f"{width:.2f}", height=10, class_=name))
+            tip = tag("title", f"{name}: {count} of {total}")
+            parts.append(tag("rect", tip, x=f"{start:.2f}", width=f"{width:.2f}", height=10, class_=name))
         start += width
-    said = tag("title", title)
-    return tag("svg", said, *parts, viewBox="0 0 100 10", preserveAspectRatio="none", class_="stacked", role="img")
+    return tag(
+        "svg",
+        tag("title", title),
+        *parts,
+        viewBox="0 0 100 10",
+        preserveAspectRatio="none",
+        class_="stacked",
+        role="img",
+    )
 
 
 def svg(title: str, width: int, height: int, *parts: object) -> Html:
-    """A picture with a name for those who hear it."""
+    """A picture with a description for screen readers."""
     return tag("svg", *parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=title)
 
 
-def axes(x: Scale, y: Scale, x_label: str, y_label: str) -> list[Html]:
-    """Lines at the ticks of y, both rows of ticks, and what the axes are."""
+def axes(
+    x: Scale,
+    y: Scale,
+    x_label: str = "",
+    y_label: str = "",
+    names: Sequence[str] | None = None,
+    base: float | None = None,
+) -> list[Html]:
+    """Return grid lines at the ticks of y, a line at `base` or the bottom, tick labels, and labels of the axes.
+
+    `names` are labels for the ticks of x; where they are long, some are left out.
+    """
     lines = "".join(f"M{at(x.start)} {at(y(tick))}H{at(x.end)}" for tick in y.ticks)
-    ticks = [tag("text", label(tick), x=at(x(tick)), y=at(y.start + 19)) for tick in x.ticks]
-    rises = [tag("text", label(tick), x=at(x.start - 7), y=at(y(tick) + 4)) for tick in y.ticks]
+    ticks = list(zip(x.ticks, map(label, x.ticks) if names is None else names, strict=True))
+    if names is not None:
+        ticks = ticks[:: max(1, ceil(sum(map(len, names)) / MAX_TICK_LETTERS))]
+    below = [tag("text", name, x=at(x(tick)), y=at(y.start + 18)) for tick, name in ticks]
+    if x_label:
+        below.append(tag("text", x_label, x=at((x.start + x.end) / 2), y=at(y.start + 37)))
+    beside = [tag("text", label(tick), x=at(x.start - 7), y=at(y(tick) + 4)) for tick in y.ticks]
+    level = y.start if base is None else y(base)
     middle = at((y.start + y.end) / 2)
     return [
         tag("path", d=lines, class_="grid-line"),
-        tag("path", d=f"M{at(x.start)} {at(y.start)}H{at(x.end)}", class_="axis"),
-        tag("g", *ticks, tag("text", x_label, x=at((x.start + x.end) / 2), y=at(y.start + 37)), class_="x"),
-        tag("g", *rises, class_="y"),
-        tag("text", y_label, transform=f"translate(12 {middle}) rotate(-90)", class_="y-name"),
+        tag("path", d=f"M{at(x.start)} {at(level)}H{at(x.end)}", class_="axis"),
+        tag("g", *below, class_="x"),
+        tag("g", *beside, class_="y"),
+        tag("text", y_label, transform=f"translate(12 {middle}) rotate(-90)", class_="y-name") if y_label else Html(),
     ]
 
 
-GROWTH = 1.02  # of a scale beyond what it has to hold
-LETTER, LINE = 9.0, 18  # of a letter and of a line of labels, in the units of the picture
-
+MARGIN = 1.02  # length of the scale of a dot plot, times the largest value
+LETTER, LINE = 9.0, 18  # width of a letter and height of a line, in units of the picture
+# Positions of a name beside its point, in order of preference: offsets and the anchor of the text.
 BESIDE = (
     *((10, 5, "start"), (-10, 5, "end"), (0, -13, "middle"), (0, 24, "middle")),
     *((10, -11, "start"), (10, 20, "start"), (-10, -11, "end"), (-10, 20, "end")),
@@ -339,7 +360,7 @@ BESIDE = (
 
 
 class Dot(NamedTuple):
-    """A method in a dot plot: its value, the interval around it, if any, its colour, and a note for its tooltip."""
+    """A method in a dot plot: its value and interval, its colour, and a note for its tooltip."""
 
     name: str
     value: float
@@ -366,25 +387,24 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
     dots : sequence of Dot
         In the order of the rows.
     title : str
-        What is shown, for those who hear it.
+        A description for screen readers.
     most : float
-        The end of the scale; what lies beyond, or reaches beyond, has an arrow there.
+        The end of the scale; values and intervals beyond it get an arrow there.
     line : float
         The value of the best: a line through all rows.
     rule : float, optional
-        The value of the rule of chance: a dashed line through all rows, if it lies on the scale.
+        The value of the rule of chance: a dashed line through all rows, if it is on the scale.
     unit : str, default="%"
-        Of the numbers.
     """
     lows = [value for dot in dots for value in (dot.value, dot.low) if value is not None]
     least = max(0.0, min([*lows, line])) if lows else 0.0
-    ends = scale([least, most * GROWTH], 0.0, 100.0, snug=True, least=4)
+    ends = scale([least, most * MARGIN], 0.0, 100.0, snug=True, least=4)
     marks = [tag("i", class_="best-line", style=f"left:{at(ends(line))}%")]
     if rule is not None and rule <= ends.high:
         marks.append(tag("i", class_="chance-line", style=f"left:{at(ends(rule))}%"))
     rows = []
     for dot in dots:
-        told = f"{dot.name}: {number(dot.value, 2)} {unit}" + (f"; {dot.note}" if dot.note else "")
+        tip = f"{dot.name}: {number(dot.value, 2)} {unit}" + (f"; {dot.note}" if dot.note else "")
         parts = list(marks)
         if dot.low is not None and dot.high is not None and dot.low < ends.high:
             start, end = ends(dot.low), ends(dot.high)
@@ -393,7 +413,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
             parts.append(tag("i", "\u203a", class_="beyond"))
         if dot.value <= ends.high:
             parts.append(tag("i", class_="dot", style=f"left:{at(ends(dot.value))}%"))
-        track = tag("div", *parts, class_=f"track {colour_class(dot.colour)}", title=told, aria_hidden="true")
+        track = tag("div", *parts, class_=f"track {colour_class(dot.colour)}", title=tip, aria_hidden="true")
         value = tag("td", f"{number(dot.value, 2)} {unit}", class_="number")
         rows.append(tag("tr", tag("th", dot.name, scope="row"), tag("td", track), value))
     ticks = [tag("i", label(tick), style=f"left:{at(ends(tick))}%") for tick in ends.ticks]
@@ -403,9 +423,9 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
 
 
 def scatter(spots: Sequence[Spot], title: str, x_label: str, y_label: str, most: float) -> Html:
-    """Points on a logarithmic x axis; those that nothing beats in both directions are named.
+    """Points on a logarithmic x axis; those that no other point beats in both directions are named.
 
-    What lies above the axis, which ends near `most`, is a triangle at its top.
+    Points above the axis, which ends near `most`, are triangles at its top.
     """
     kept = [spot for spot in spots if isfinite(spot.x) and spot.x > 0 and isfinite(spot.y)]
     if not kept:
@@ -434,7 +454,7 @@ def _mark(x: float, y: float, beyond: bool) -> Html:
 
 
 def frontier(spots: Sequence[Spot]) -> list[Spot]:
-    """The spots that no other is better than in both directions, from the quickest to the best.
+    """Return the spots that no other one beats in both directions, from the quickest to the best.
 
     >>> [spot.name for spot in frontier([Spot("a", 1, 5), Spot("b", 2, 6), Spot("c", 3, 4)])]
     ['a', 'c']
@@ -447,7 +467,7 @@ def frontier(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _labels(places: Sequence[tuple[str, float, float]], points: Sequence[tuple[float, float]]) -> list[Html]:
-    """Names beside their points, where they lie on no point and no other name; else there is none."""
+    """Return the names that fit beside their points without covering a point or another name."""
     made, boxes = [], [(px - 6, py - 6, px + 6, py + 6) for px, py in points]
     for name, px, py in reversed(places):  # the best first
         width = LETTER * len(name)
@@ -467,30 +487,30 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
 
 
 def roc_chart(points: Curve, name: str, area: float, x_label: str, y_label: str, colour: int = 0) -> Html:
-    """The share that is found of one class for every share of false alarms, with the diagonal of chance."""
+    """A ROC curve with its area and the diagonal of chance."""
     side, left, bottom, top = 260, 52, 38, 8
     x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
     diagonal = tag("path", d=f"M{x(0):g} {y(0):g}L{x(1):g} {y(1):g}", class_="diagonal")
     line = tag("g", tag("path", d=path([(x(a), y(b)) for a, b in points])), class_=f"series {colour_class(colour)}")
-    said = tag("figcaption", tag("b", name), " ", tag("span", f"area {number(area)}", class_="quiet"))
+    caption = tag("figcaption", tag("b", name), " ", tag("span", f"area {number(area)}", class_="quiet"))
     picture = svg(
         f"ROC curve of {name}: area {number(area)}", side, side, *axes(x, y, x_label, y_label), diagonal, line
     )
-    return tag("figure", said, picture, class_="chart square")
+    return tag("figure", caption, picture, class_="chart square")
 
 
-WIDE = 12  # classes up to which the whole matrix is shown
-PAIRS = 15  # that are shown instead
+MAX_MATRIX_CLASSES = 12  # confusions of more classes are listed by pair
+MAX_PAIRS = 15
 
 
 def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str], caption: str) -> Html:
-    """Rows by true and predicted class: the matrix, or for many classes the pairs that are confused most.
+    """Rows by true and predicted class: the matrix, or with many classes the pairs confused most often.
 
     >>> "of 5" in confusion([[4, 1], [0, 3]], ["a", "b"], "Confusions")
     True
     """
     sizes = [sum(row) for row in counts]
-    if len(classes) > WIDE:
+    if len(classes) > MAX_MATRIX_CLASSES:
         return _pairs(counts, classes, sizes, caption)
     head = tag("tr", tag("th", "true class", scope="col"), *(tag("th", name, scope="col") for name in classes))
     rows = [
@@ -505,16 +525,16 @@ def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str], caption: 
 def _cell(n: int, size: int, right: bool) -> Html:
     share = n / size if size else 0.0
     kind = "right" if right else "wrong"
-    told = f"{100 * share:.1f} % of {size}"
+    tip = f"{100 * share:.1f} % of {size}"
     small = tag("small", f"{100 * share:.1f} %") if n else None
-    return tag("td", tag("b", f"{n:,}"), small, class_=f"number {kind}", style=f"--share:{share:.3f}", title=told)
+    return tag("td", tag("b", f"{n:,}"), small, class_=f"number {kind}", style=f"--share:{share:.3f}", title=tip)
 
 
 def _pairs(counts: Sequence[Sequence[int]], classes: Sequence[str], sizes: Sequence[int], caption: str) -> Html:
     found = [(n, i, j) for i, row in enumerate(counts) for j, n in enumerate(row) if i != j and n]
     rows: list[list[object]] = [
         [classes[i], classes[j], Value(n, 0), Value(100 * n / sizes[i], 1)]
-        for n, i, j in sorted(found, key=lambda pair: (-pair[0], pair[1:]))[:PAIRS]
+        for n, i, j in sorted(found, key=lambda pair: (-pair[0], pair[1:]))[:MAX_PAIRS]
     ]
     heads: list[Heading | str] = ["true class", Heading("taken for", words=True), "rows", "% of the class"]
     return data_table(heads, rows, f"{caption}: the pairs of classes that are confused most", filtered=False)
@@ -524,7 +544,7 @@ Point = tuple[float, float, float]  # rows, mean confidence, accuracy
 
 
 def mean_curve(runs: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """The mean of several curves at each iteration, from 1; one that ended earlier stays where it ended.
+    """Return the mean of several curves by iteration, from 1; a curve that ended keeps its last value.
 
     >>> mean_curve([[0.4, 0.2], [0.6, 0.4, 0.2]])
     [(1, 0.5), (2, 0.3), (3, 0.2)]
@@ -535,7 +555,7 @@ def mean_curve(runs: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
 
 
 def pooled(diagrams: Iterable[Sequence[Sequence[float]]]) -> list[Point]:
-    """Reliability of all rows together, by bins of the same width.
+    """Return the reliability of all rows together, in bins of equal width.
 
     >>> pooled([[[1, 0.8, 1.0]], [[3, 0.84, 0.0]]])
     [(4, 0.83, 0.25)]
@@ -547,7 +567,7 @@ def pooled(diagrams: Iterable[Sequence[Sequence[float]]]) -> list[Point]:
     return [(n, round(c / n, 6), round(a / n, 6)) for n, c, a in sums if n]
 
 
-FEW = 20  # rows of a bin below which its point is drawn as a ring
+MIN_ROWS_FILLED = 20  # bins of fewer rows are drawn as rings
 
 
 def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: int = 0, intervals: bool = False) -> Html:
@@ -558,11 +578,10 @@ def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: in
     points : sequence of (count, mean confidence, accuracy)
         One for each bin; the area of a point grows with its count.
     name : str
-        Whose probabilities they are; stands above, with their calibration error.
+        The classifier; stands above, with its calibration error.
     colour : int, default=0
-        Which of the colours of the series.
     intervals : bool, default=False
-        Whether a line through each point shows the 95 % interval of its accuracy; bins of fewer than 20 rows are rings.
+        Draw the 95 % interval of each accuracy as a line; bins of fewer than 20 rows are rings.
     """
     side, left, bottom, top = 220, 40, 38, 8
     x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
@@ -573,37 +592,171 @@ def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: in
     line = tag("path", d=path([(x(c), y(a)) for _, c, a in sorted(kept, key=lambda p: p[1])])) if kept else None
     marks = tag("g", line if not intervals else None, *dots, class_=f"series {colour_class(colour)} dots")
     quality = f"calibration error {number(calibration_error(kept))}" if kept else "nothing measured"
-    said = tag("figcaption", tag("b", name), " ", tag("span", quality, class_="quiet"))
+    caption = tag("figcaption", tag("b", name), " ", tag("span", quality, class_="quiet"))
     both = axes(x, y, "confidence", "accuracy")
     picture = svg(f"Reliability of {name}: {quality}", side, side, *both, diagonal, marks)
-    return tag("figure", said, picture, class_="chart square")
+    return tag("figure", caption, picture, class_="chart square")
 
 
 def _dot(n: float, confidence: float, accuracy: float, total: float, x: Scale, y: Scale, intervals: bool) -> Html:
-    told = f"{n:g} rows: confidence {confidence:.3f}, accuracy {accuracy:.3f}"
+    tip = f"{n:g} rows: confidence {confidence:.3f}, accuracy {accuracy:.3f}"
     place = {"cx": at(x(confidence)), "cy": at(y(accuracy)), "r": at(2.5 + 11 * sqrt(n / total))}
     if not intervals:
-        return tag("circle", tag("title", told), **place)
-    low, high = wilson(accuracy, n)
-    told += f" ({low:.3f} to {high:.3f})" + (", few rows" if n < FEW else "")
+        return tag("circle", tag("title", tip), **place)
+    low, high = map(float, wilson(np.asarray(accuracy), np.asarray(n)))
+    few = n < MIN_ROWS_FILLED
+    tip += f" ({low:.3f} to {high:.3f})" + ", few rows" * few
     reach = tag("path", d=f"M{at(x(confidence))} {at(y(low))}V{at(y(high))}", class_="reach")
     place["r"] = at(2.5 + 5 * sqrt(n / total))
-    return tag("g", tag("title", told), reach, tag("circle", **place), class_="few" if n < FEW else None)
+    return tag("g", tag("title", tip), reach, tag("circle", **place), class_="few" if few else None)
 
 
-def wilson(share: float, n: float, z: float = 1.959964) -> tuple[float, float]:
-    """The 95 % interval of a share of n rows.
+SMALL_WIDTH, SMALL_HEIGHT = 320, 176  # of a chart of one column
+MAX_TICK_LETTERS = 32  # of all tick labels below such a chart
+MIN_FULL = 0.5  # smallest value that fills a bar or colours a cell fully
 
-        (p + z^2 / 2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
 
-    >>> [round(end, 3) for end in wilson(0.5, 10)]
-    [0.237, 0.763]
+class ColumnLine(NamedTuple):
+    """A curve, or a cloud of points, in the chart of a column: its name, its colour, and its points (x, y)."""
 
-    References
+    name: str
+    colour: int
+    points: Sequence[tuple[float, float]]
+
+
+class ColumnAxis(NamedTuple):
+    """The x axis of a column: even, by calendar, or with equal room between given numbers (`stops`)."""
+
+    dates: bool = False
+    stops: Sequence[float] = ()
+
+    def place(self, x: float) -> float:
+        """Return the position of a number on the scale."""
+        return float(np.interp(x, self.stops, np.arange(len(self.stops)))) if self.stops else x
+
+    def scale(self, values: Iterable[float]) -> tuple[Scale, list[str]]:
+        """Return a scale for positions, and the labels of its ticks."""
+        x = scale(values, 40, SMALL_WIDTH - 8, snug=True)
+        if self.dates:
+            x = x._replace(ticks=calendar(x.low, x.high))
+            return x, [day(tick) for tick in x.ticks]
+        if self.stops:
+            places = [round(share * (len(self.stops) - 1)) for share in (0.05, 0.35, 0.65, 0.95)]
+            return x._replace(ticks=tuple(map(float, places))), distinct_labels([self.stops[at] for at in places])
+        return x, distinct_labels(x.ticks)
+
+
+def column_chart(
+    title: str,
+    note: str,
+    lines: Sequence[ColumnLine],
+    axis: ColumnAxis = ColumnAxis(),  # noqa: B008 - it is immutable
+    kind: Literal["line", "area", "points"] = "line",
+) -> Html:
+    """A small chart over the numbers of a column, with zero on its y axis; nothing without points.
+
+    Parameters
     ----------
-    Wilson: Probable inference, the law of succession, and statistical inference. doi:10.1080/01621459.1927.10502953
+    title, note : str
+        The caption, with the note in grey.
+    lines : sequence of ColumnLine
+        Drawn in their order.
+    axis : ColumnAxis
+    kind : {"line", "area", "points"}, default="line"
+        A curve, a curve with the area down to zero tinted, or a point for each pair of numbers.
     """
-    centre = share + z * z / (2 * n)
-    reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    whole = 1 + z * z / n
-    return max(0.0, (centre - reach) / whole), min(1.0, (centre + reach) / whole)
+    kept = [
+        line._replace(points=[(axis.place(a), b) for a, b in line.points if isfinite(a) and isfinite(b)])
+        for line in lines
+    ]
+    points = [point for line in kept for point in line.points]
+    if not points:
+        return Html()
+    x, names = axis.scale(a for a, _ in points)
+    y = scale([0.0, *(b for _, b in points)], SMALL_HEIGHT - 24, 8)
+    marks = [
+        tag("g", tag("title", line.name), *_small_line(line, x, y, kind), class_=f"series {colour_class(line.colour)}")
+        for line in kept
+        if line.points
+    ]
+    told = f"{title}: {note}" if note else title
+    picture = svg(told, SMALL_WIDTH, SMALL_HEIGHT, *axes(x, y, names=names, base=0.0), *marks)
+    return tag("figure", _caption(title, note), picture, class_="shape")
+
+
+def _small_line(line: ColumnLine, x: Scale, y: Scale, kind: str) -> list[Html]:
+    places = [(x(a), y(b)) for a, b in line.points]
+    if kind == "points":
+        return [tag("path", d="".join(f"M{at(a)} {at(b)}h0" for a, b in places), class_="points")]
+    drawn = path(places)
+    if kind == "line":
+        return [tag("path", d=drawn)]
+    down = f"L{at(places[-1][0])} {at(y(0.0))}L{at(places[0][0])} {at(y(0.0))}Z"
+    return [tag("path", d=drawn + down, class_="area"), tag("path", d=drawn)]
+
+
+def _caption(title: str, note: str) -> Html:
+    return tag("figcaption", breakable(title), " ", tag("span", note, class_="quiet") if note else None)
+
+
+def colour_key(names: Mapping[str, int]) -> Html:
+    """The colour of each name, for several charts."""
+    keys = [tag("span", tag("i", class_=colour_class(c)), name, class_="key-of") for name, c in names.items()]
+    return tag("p", *keys, class_="colours")
+
+
+def diverging_bars(title: str, note: str, bars: Sequence[tuple[str, float, float]]) -> Html:
+    """A table of bars to the right or left of zero: names, values and the rows behind them."""
+    full = max(MIN_FULL, *(abs(value) for _, value, _ in bars if isfinite(value)), 0.0)
+    rows = [
+        tag(
+            "tr",
+            tag("th", breakable(name), scope="row"),
+            tag("td", _both_ways(value / full)),
+            tag("td", signed(value), class_="number"),
+            tag("td", f"{count:,.6g}", class_="number quiet"),
+        )
+        for name, value, count in bars
+    ]
+    heads = (tag("th", name, scope="col") if name else tag("td") for name in ("value", "", "adds", "rows"))
+    head = tag("thead", tag("tr", *heads), class_="spoken")
+    table = tag("table", tag("caption", title, class_="spoken"), head, tag("tbody", *rows), class_="diverging")
+    return tag("figure", _caption(title, note), table, class_="shape")
+
+
+def _both_ways(share: float) -> Html:
+    share = max(-1.0, min(1.0, share))
+    left = 50.0 if share >= 0 else 50.0 * (1 + share)
+    place = f"left:{left:.2f}%;width:{max(50 * abs(share), 0.4):.2f}%"
+    return tag("span", tag("i", class_=f"fill {'plus' if share >= 0 else 'minus'}", style=place), class_="lane")
+
+
+def heat_map(
+    title: str, note: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]
+) -> Html:
+    """A table of numbers in colour, blue above zero and red below; it scrolls within its own frame."""
+    full = max(MIN_FULL, *(abs(value) for line in values for value in line if isfinite(value)), 0.0)
+    head = tag("tr", tag("td"), *(tag("th", name, scope="col") for name in columns))
+    body = [
+        tag("tr", tag("th", name, scope="row"), *(_coloured(value, full) for value in line))
+        for name, line in zip(rows, values, strict=True)
+    ]
+    table = tag("table", tag("caption", title, class_="spoken"), tag("thead", head), tag("tbody", *body), class_="heat")
+    frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=title)
+    return tag("figure", _caption(title, note), frame, class_="shape")
+
+
+def _coloured(value: float, full: float) -> Html:
+    share = min(1.0, abs(value) / full)
+    return tag("td", signed(value), class_="up" if value >= 0 else "down", style=f"--share:{share:.3f}")
+
+
+def signed(value: float) -> str:
+    """A number with its sign; "never" or "always" for a value that decides alone.
+
+    >>> signed(0.254), signed(-0.001), signed(-1e9)
+    ('+0.25', '0.00', 'never')
+    """
+    if abs(value) > 1e6:
+        return "never" if value < 0 else "always"
+    return ("+" if value >= 0.005 else "") + number(value, 2)

@@ -23,7 +23,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff
 
 
 class Html(str):
-    """Text that is HTML already. Every other string is plain text, which `tag` and `join` escape.
+    """Text that is already HTML. `tag` and `join` escape every other string.
 
     >>> Html("<b>bold</b>") + " & plain"
     '<b>bold</b> &amp; plain'
@@ -38,12 +38,12 @@ class Html(str):
         return Html(str.__add__(text(other), self))
 
     def __format__(self, spec: str) -> NoReturn:
-        # an f-string would turn the fragment into plain text, which is then escaped a second time
+        # An f-string would turn the fragment into plain text, which would be escaped again.
         raise TypeError("a fragment of HTML does not go into a format string: build it with tag() or join()")
 
 
 def text(content: object) -> Html:
-    """Plain content as a fragment; a fragment stays as it is.
+    """Escape plain content; a fragment stays as it is.
 
     >>> text("a < b"), text(Html("<br>"))
     ('a &lt; b', '<br>')
@@ -52,7 +52,7 @@ def text(content: object) -> Html:
 
 
 def join(parts: Iterable[object], between: object = "") -> Html:
-    """Fragments in a row; None is left out.
+    """Join fragments; None is left out.
 
     >>> join(["<", None, Html("<br>")], " ")
     '&lt; <br>'
@@ -80,7 +80,7 @@ def tag(element: str, *children: object, **attributes: Any) -> Html:
 
 
 def slug(name: str) -> str:
-    """A name as it may stand in an address or an id.
+    """A name in a form that may be an id or part of an address.
 
     >>> slug("rc1, Table II: <b>")
     'rc1-table-ii-b'
@@ -89,13 +89,22 @@ def slug(name: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number with that many decimals, commas between thousands, and a true minus sign.
+    """A number with `digits` decimals, commas between thousands, and a true minus sign.
 
     >>> number(-0.12345), number(1234, 0), number(-0.0001)
     ('\u22120.123', '1,234', '0.000')
     """
     shown = f"{value:,.{digits}f}"
     return shown.lstrip("-") if not shown.strip("-0.") else shown.replace("-", "\u2212")
+
+
+def breakable(name: str) -> Html:
+    """A name that may break after an underscore, a full stop, a slash or a hyphen.
+
+    >>> breakable("od280_od315")
+    'od280_<wbr>od315'
+    """
+    return join(re.split(r"(?<=[_./-])(?=\w)", name), Html("<wbr>"))
 
 
 Kind = Literal["plain", "equal", "near", "off"]
@@ -116,7 +125,7 @@ def paragraph(*content: object, quiet: bool = False) -> Html:
 
 
 def verdict(*content: object, kind: Kind = "plain") -> Html:
-    """A box with the finding that matters; its kind colours the edge.
+    """A box with the main finding; its kind colours the edge.
 
     >>> verdict("All cells equal the print.", kind="equal")
     '<p class="verdict is-equal">All cells equal the print.</p>'
@@ -131,40 +140,40 @@ def bullets(items: Iterable[object]) -> Html:
 
 
 def block(title: str, *content: object, note: object = None) -> Html:
-    """A titled part of a section; `note` says below the title what is shown. Nothing without content."""
+    """A titled part of a section, with a note below the title; nothing without content."""
     body = join(content)
-    said = tag("p", note, class_="quiet") if note else None
-    return tag("section", heading(title), said, body, class_="block") if body else Html()
+    below = paragraph(note, quiet=True) if note else None
+    return tag("section", heading(title), below, body, class_="block") if body else Html()
 
 
 def code(source: str) -> Html:
-    """A program to be copied; what is too wide scrolls within its own frame."""
+    """Source code to copy; long lines scroll within their own frame."""
     return tag("pre", tag("code", source), tabindex=0, role="region", aria_label="Python code")
 
 
 def fold(title: object, *content: object, opened: bool = False) -> Html:
-    """Content that is folded away behind its title."""
+    """Content folded away behind its title."""
     return tag("details", tag("summary", title), tag("div", *content, class_="folded"), class_="fold", open=opened)
 
 
 def grid(parts: Iterable[object]) -> Html:
-    """Blocks side by side, as many as the screen has room for; nothing for no parts."""
+    """Blocks side by side, as many as fit; nothing without parts."""
     body = join(parts)
     return tag("div", body, class_="grid") if body else Html()
 
 
 def chooser(name: str, labels: Sequence[str], panes: Mapping[tuple[str, ...], Html]) -> Html:
-    """One of several fragments, picked by one select control for each label.
+    """One of several fragments, chosen with a select control for each label.
 
     Parameters
     ----------
     name : str
-        Unique on the page: the controls are called after it.
+        Unique on the page; ids of the controls begin with it.
     labels : sequence of str
-        What is picked, such as "Data set" and "Loss".
+        The names of the controls, such as "Data set" and "Loss".
     panes : mapping
-        A fragment for each choice, a tuple as long as `labels`; the first is shown at first. Not every combination
-        needs one.
+        A fragment for each choice, a tuple as long as `labels`; the first one is shown initially. Combinations may
+        be missing.
     """
     if not panes:
         return Html()
@@ -195,11 +204,15 @@ def chooser(name: str, labels: Sequence[str], panes: Mapping[tuple[str, ...], Ht
     return tag("div", tag("div", *controls, class_="picks"), *shown, nothing, class_="chooser")
 
 
-MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}  # so that a state is not told by its colour alone
+MARKS = {
+    "equal": "=",
+    "near": "\u2248",
+    "off": "\u2260",
+}  # shown with the colour of a state, for readers who cannot see it
 
 
 class Heading(NamedTuple):
-    """A column: its name, the group above it, if any, a tooltip, and whether it holds words instead of numbers."""
+    """A column: its name, the group above it, a tooltip, and whether it holds words instead of numbers."""
 
     name: str
     group: str = ""
@@ -210,7 +223,7 @@ class Heading(NamedTuple):
 class Value(NamedTuple):
     """A number in a table: None is a dash. `state` (equal, near, off, missing) colours it, `title` is its tooltip.
 
-    `least` is what a smaller number is shown as being below, if there is one.
+    A value below `least` is shown as less than that.
     """
 
     value: float | None
@@ -225,19 +238,19 @@ def data_table(
 ) -> Html:
     """A table whose first column names the rows.
 
-    Columns are sorted by a click on their heading; the filter of the page works on the names of the rows, and "only
-    cells that are off" on the states of the values. Wide tables scroll within their own frame.
+    A click on a heading sorts by its column; the filter of the page applies to the names of the rows, and "only cells
+    that are off" to the states of the values. Wide tables scroll within their own frame.
 
     Parameters
     ----------
     headings : sequence of Heading or str
-        Neighbours of the same group share a heading above theirs.
+        Neighbours of the same group share a heading above.
     rows : sequences of str, Html, number or Value
-        Numbers are shown with three decimals, values as they say.
+        Plain numbers are shown with three decimals.
     caption : str
-        What the table is, for those who hear it.
+        A description for screen readers.
     filtered : bool, default=True
-        Whether the filter of the page applies to the rows.
+        Apply the filter of the page to the rows.
     """
     heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
     edges = [i > 0 and head.group != heads[i - 1].group for i, head in enumerate(heads)]
@@ -252,7 +265,7 @@ def data_table(
         class_="data",
         data_filtered=filtered or None,
     )
-    # a frame that scrolls must be within reach of the keyboard
+    # The keyboard must reach a frame that scrolls.
     frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=caption)
     return frame + tag("p", "No row matches the filter.", class_="no-match quiet", hidden=True)
 
@@ -271,7 +284,7 @@ def _groups(heads: Sequence[Heading]) -> Html | None:
 def _head(head: Heading, edge: bool, at: int) -> Html:
     label = f"{head.group}, {head.name}" if head.group else None
     button = tag("button", head.name, type="button", aria_label=label, title=head.title or None)
-    sort = {"aria_sort": "none"} if head.name else {}  # a column without a name is not for sorting
+    sort = {"aria_sort": "none"} if head.name else {}  # a column without a name cannot be sorted
     kind = "edge" if edge else "name" if at == 0 else "words" if head.words else None
     return tag("th", button if head.name else "", scope="col", **sort, class_=kind)
 
@@ -305,22 +318,23 @@ def _cell(cell: object, edge: bool) -> Html:
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEFT_OUT = {"metadata", "style", "title"}  # a date, and rules that would reach the whole page
+# Elements that do not go into a page: metadata has a date, and style rules would apply to the whole page.
+SVG_LEFT_OUT = {"metadata", "style", "title"}
 INK = re.compile(r"#(000000|222222)\b")
 REFERENCE = re.compile(r"#(?=[\w-]+\))")
 
 
 def figure(drawn: Figure, name: str, title: str) -> Html:
-    """A figure of matplotlib as a fragment.
+    """Embed a figure of matplotlib as SVG.
 
     Parameters
     ----------
     drawn : matplotlib Figure
         Black becomes the colour of the text of the page, and the background see-through.
     name : str
-        Unique on the page: the ids within the figure begin with it.
+        Unique on the page; ids within the figure begin with it.
     title : str
-        What the figure shows, for those who hear it.
+        A description for screen readers.
     """
     mpl = optional("matplotlib", "plot")
     text = StringIO()
@@ -333,9 +347,9 @@ def figure(drawn: Figure, name: str, title: str) -> Html:
 
 
 def _element(node: ElementTree.Element, name: str) -> Html:
-    """An element without its name space, its ids made unique by a name."""
+    """Return an element without its name space, with ids that begin with a name."""
     element = _local(node.tag)
-    if element in LEFT_OUT:
+    if element in SVG_LEFT_OUT:
         return Html()
     attributes = {_local(key): _value(_local(key), value, name) for key, value in node.attrib.items()}
     children = [part for child in node for part in (_element(child, name), child.tail or "")]
@@ -355,11 +369,11 @@ def _value(key: str, value: str, name: str) -> str:
 
 
 class Section(NamedTuple):
-    """A part of the page that folds, with its entry in the table of contents; `badge` stands beside its title."""
+    """A foldable part of the page, listed in the table of contents; `badge` stands beside its title."""
 
     title: str
     body: Html
-    name: str = ""  # its anchor, or else made from the title
+    name: str = ""  # the anchor; by default made from the title
     badge: Html = Html()
 
 
@@ -376,17 +390,16 @@ def document(
     Parameters
     ----------
     title : str
-        Of the page and of its tab.
+        The title of the page and of its tab.
     sections : sequence of Section
-        Each folds and has its line in the table of contents.
     lead : Html, optional
-        What stands between title and sections.
+        Content between title and sections.
     filter_label : str, default="Filter data sets"
-        What the box for text filters: the rows of all tables, by their first cell; "" leaves the box out.
+        The label of the box that filters the rows of all tables by their first cell; "" leaves the box out.
     only_off : bool, default=True
-        Whether there is a box "only cells that are off".
+        Add a box "only cells that are off".
     assets : sequence of str, default=()
-        Scripts and style sheets of this package that a page needs besides those that all have, by their names.
+        The names of further scripts and style sheets of this package.
     """
     scripts = ["page.js", *(name for name in assets if name.endswith(".js"))]
     styles = ["page.css", *(name for name in assets if name.endswith(".css"))]
@@ -411,7 +424,7 @@ def _asset(name: str) -> str:
 
 
 def _document_head(title: str, scripts: Sequence[str], styles: Sequence[str]) -> Html:
-    # the only scripts that may run are those with these hashes
+    # Only scripts with these hashes may run.
     hashes = (b64encode(sha256(_asset(name).encode()).digest()).decode() for name in scripts)
     allowed = " ".join(f"'sha256-{one}'" for one in hashes)
     rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; img-src data:"
@@ -427,7 +440,7 @@ def _document_head(title: str, scripts: Sequence[str], styles: Sequence[str]) ->
 
 
 def _anchors(sections: Sequence[Section]) -> list[str]:
-    """A different anchor for each section."""
+    """Return a different anchor for each section."""
     found: list[str] = []
     for section in sections:
         wanted = slug(section.name or section.title)
@@ -465,7 +478,7 @@ def _controls(filter_label: str, only_off: bool) -> Html:
 
 
 def write(path: Path | str, html: str) -> Path:
-    """Write a page at once or not at all: a reader never meets half of it."""
+    """Write a page atomically: a reader never sees half of it."""
     check_local(path)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
