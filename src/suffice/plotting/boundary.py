@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_CATEGORIES = 12  # along an axis, the most frequent ones
-MAX_DISTINCT = 20  # a column of at most so many numbers is shown at exactly these
+MAX_DISTINCT = 20  # a column with at most this many distinct numbers is shown at exactly these
 MAX_ROWS_DRAWN = 300
 MARGIN = 0.03  # beyond the values of a column on either side, as a share of their range
 OTHER = "#9a9a9a"  # colour of classes without one of their own

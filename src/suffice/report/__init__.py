@@ -1,4 +1,4 @@
-"""Reports: classifiers compared on a table of one's own, and pages about fitted models."""
+"""Pages about fitted models, and the building blocks of all pages."""
 
 from suffice.report.model_page import explain
 

@@ -1,4 +1,4 @@
-"""What the commands share: where they speak, how they end, and whether files can be written."""
+"""Consoles, exits and progress bars of the commands, and a check that files can be written."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-READER_GONE = 141  # as shells call the end by a pipe that nobody reads
+READER_GONE = 141  # exit code of shells for a closed pipe
 
 
 def reader_gone() -> typer.Exit:
-    """End without a word where nobody reads on, as under `| head`; the exception to raise."""
+    """Return the exception that ends a command silently when its reader has gone, as with `| head`."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is flushed later
     return typer.Exit(READER_GONE)
 
 
 @contextlib.contextmanager
 def naming(stream: str) -> Iterator[None]:
-    """OSError with the name of a stream, where it has none of a file: a full disk is one that it is sent to."""
+    """Add the name of a stream to an OSError without a file name, such as that of a full disk."""
     try:
         yield
     except BrokenPipeError:
@@ -37,15 +37,15 @@ def naming(stream: str) -> Iterator[None]:
 
 
 class Speaker(Console):
-    """A console that ends as the commands do when its reader has gone."""
+    """A console that ends the command when its reader has gone."""
 
     def print(self, *what: Any, **how: Any) -> None:
-        """Show something."""
+        """Print to the stream."""
         with naming("standard error" if self.stderr else "standard output"):
             super().print(*what, **how)
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads on."""
+        """End the command silently."""
         self.quiet = True
         raise reader_gone()
 
@@ -54,13 +54,13 @@ out, err = Speaker(), Speaker(stderr=True)
 
 
 def stop(message: str) -> typer.Exit:
-    """Say what is wrong; the exception to raise."""
+    """Print an error, and return the exception to raise."""
     err.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     return typer.Exit(2)
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Before anything is measured: whether files can be written where they are wanted."""
+    """Stop with an error unless all files can be written; called before any work is done."""
     for path in paths:
         if path is None:
             continue
@@ -71,7 +71,7 @@ def check_writable(*paths: Path | None) -> None:
 
 
 def progress(console: Console | None) -> Progress:
-    """A bar with times on a console, or nothing."""
+    """Return a progress bar with times on a console; without a console it shows nothing."""
     columns = (
         TextColumn("[progress.description]{task.description}"),
         BarColumn(),

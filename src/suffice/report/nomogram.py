@@ -1,4 +1,4 @@
-"""The part of a model's page where a row can be set: controls, probabilities and a waterfall, for a script to fill."""
+"""The interactive part of a model's page: controls for a row, its probabilities and a waterfall; a script fills it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from suffice.report import page
 from suffice.report.page import Html, breakable, tag
 
 EMPTY = "(empty text)"
-FAR = 5.0  # times the range of nearly all values, beyond which a slider does not reach
-NEARLY = (0.005, 0.995)
-WIDE = 3.0  # standard deviations of normal classes that a slider reaches
-TINY = 1e-300  # a weight that only counts at the ends
-STEPS = 200  # of a slider, at least
-SKEWED = 20.0  # times the half width of the middle half, from which even steps are too coarse there
-FURTHEST = 1e12  # times what is near, beyond which no slider is of use
-HALVES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99))  # what counts as the middle, for want of a narrower one
-FINE = 10_000.0  # to which share of that half width a start is told
-NEAR = (0.05, 0.25, 0.5)  # shares of the rows within which steps about an end are even
-PARTS = (1 / 24, 1 / 1440, 1 / 86400)  # of a day
+# A slider covers all values, unless they reach further than MAX_RANGE times the range between these quantiles.
+BULK = (0.005, 0.995)
+MAX_RANGE = 5.0
+NORMAL_REACH = 3.0  # standard deviations of normal classes that a slider covers
+END_WEIGHT = 1e-300  # a weight that extends the range and nothing else
+MIN_STEPS = 200  # of a slider
+# Half of the middle range is the first of these that is not empty. A slider over SKEWED times as much has uneven steps.
+MIDDLES = ((0.25, 0.75), (0.1, 0.9), (0.01, 0.99))
+SKEWED = 20.0
+MAX_SKEW = 1e12  # beyond, no steps are of use
+START_DIGITS = 10_000.0  # the start is rounded to the half width divided by this
+NEAR = (0.05, 0.25, 0.5)  # shares of the rows near an end within which steps are even
+DAY_PARTS = (1 / 24, 1 / 1440, 1 / 86400)
 UNITS: Mapping[str, str] = {
     ColumnContent.DURATIONS: "days",
     ColumnContent.TIMES_OF_DAY: "hours",
@@ -41,43 +43,43 @@ UNITS: Mapping[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A column as a page sets it: a number, or one of some options; where it begins, and whether it may be missing."""
+    """A column as a page sets it: a number or an option, with its start and whether it may be missing."""
 
     key: Any
     name: str
     optional: bool
-    start: float  # the number, or the place of the option
+    start: float  # the number, or the index of the option
     options: tuple[str, ...] = ()
-    values: Array | None = None  # those of the options (v,)
+    values: Array | None = None  # (v,) of the options
     low: float = 0.0
     high: float = 1.0
     step: float = 0.01
-    stops: tuple[float, ...] = ()  # of a slider whose steps are not even
-    holds: str = ""  # dates, durations or times, where it is one of these
+    stops: tuple[float, ...] = ()  # of a slider with uneven steps
+    holds: str = ""  # its content, if dates, durations or times
 
     @property
     def numeric(self) -> bool:
-        """Whether it is a number."""
+        """True for a number."""
         return self.values is None
 
     @property
     def dates(self) -> bool:
-        """Whether its numbers are days since 1970."""
+        """True if its numbers are days since 1970."""
         return self.holds == ColumnContent.DATES
 
     @property
     def unit(self) -> str:
-        """What its numbers count, where that is known."""
+        """The unit of its numbers, if known."""
         return UNITS.get(self.holds, "")
 
 
 def named(value: Any) -> str:
-    """How a page calls a column, a class or a category."""
+    """The name of a column, a class or a category in a page."""
     return (str(value) or EMPTY) if isinstance(value, str) else show(value)
 
 
 def called(key: Any) -> str:
-    """How a page calls what a term is of: a column, or several.
+    """The name of a term in a page, by its column or columns.
 
     >>> called(("age", 3))
     'age & 3'
@@ -86,7 +88,7 @@ def called(key: Any) -> str:
 
 
 def controls(nomogram: Nomogram, known: Overview, holds: Mapping[Any, str]) -> list[Control]:
-    """A control for every column that counts, in the order of the terms; `holds`: dates, durations and times."""
+    """Return a control for every column that counts, in the order of the terms; `holds`: contents of columns."""
     readings: dict[Any, list[Reading | None]] = {}
     optional = dict.fromkeys(nomogram.columns, True)
     for term in nomogram.terms:
@@ -120,47 +122,47 @@ def _most_frequent(values: Sequence[Any], known: Summary | None) -> int:
 
 
 class Span(NamedTuple):
-    """From where to where a slider goes, where it begins, and how far the numbers lie apart in the middle."""
+    """The range of a slider, its start, and the spacing of the numbers in the middle."""
 
     low: float
     high: float
     middle: float
-    half: float  # half the width of the middle half, or 0
-    anchor: float  # about which steps are even, if not everywhere: the end where most rows are, or the middle
-    reach: float  # how far that is
-    counted: bool  # whether the numbers are those of rows
-    whole: bool  # and all of them whole
-    clock: bool = False  # whether they are days, which hours and minutes are parts of
+    half: float  # half the width of the middle range, or 0
+    anchor: float  # uneven steps are even around it: the end with most rows, or the middle
+    reach: float  # the distance from the anchor within which steps are even
+    counted: bool  # the numbers are those of rows
+    whole: bool  # and all are whole
+    clock: bool = False  # they are days, divided into hours and minutes
 
     @property
     def skewed(self) -> bool:
-        """Whether even steps are too coarse for most rows."""
-        return FURTHEST * self.reach > self.high - self.low > SKEWED * self.half > 0
+        """True if even steps are too coarse for most rows."""
+        return MAX_SKEW * self.reach > self.high - self.low > SKEWED * self.half > 0
 
     @property
     def step(self) -> float:
-        """Even steps: a power of ten, of which there are enough; 1 for whole numbers.
+        """The size of even steps: a power of ten, at least 1 for whole numbers.
 
         >>> Span(0, 80, 40, 20, 40, 20, True, True).step, Span(0, 3.7, 1, 1, 1, 1, False, False).step
         (1.0, 0.01)
         """
-        return self.unit((self.high - self.low) / STEPS)
+        return self.unit((self.high - self.low) / MIN_STEPS)
 
     @property
     def fine(self) -> float:
-        """The power of ten to which the middle is told."""
-        return self.unit(self.half / FINE) if self.half else self.step
+        """The power of ten to which the start is rounded."""
+        return self.unit(self.half / START_DIGITS) if self.half else self.step
 
     def unit(self, size: float) -> float:
-        """A power of ten up to a size; of whole numbers at least 1, of dates an hour, a minute or a second."""
+        """Return a power of ten up to a size; at least 1 for whole numbers, for dates an hour, a minute or a second."""
         power = float(10.0 ** floor(log10(size)))
         if self.clock and size < 1:
-            power = next((part for part in PARTS if part <= size), PARTS[-1])
+            power = next((part for part in DAY_PARTS if part <= size), DAY_PARTS[-1])
         return max(1.0, power) if self.whole else power
 
 
 def _rounded(value: float, unit: float) -> float:
-    """A multiple of a unit, without digits that are due to rounding.
+    """Round to a multiple of a unit, without spurious digits.
 
     >>> _rounded(20611.4, 100.0), _rounded(0.30000000000000004, 0.1)
     (20600.0, 0.3)
@@ -169,9 +171,9 @@ def _rounded(value: float, unit: float) -> float:
 
 
 def _stops(span: Span, start: float) -> tuple[float, ...]:
-    """anchor + reach sinh(t), for even t from end to end: even steps about the anchor, and even ratios far from it."""
+    """Return anchor + reach sinh(t) for even t: even steps around the anchor, and even ratios far from it."""
     first, last = (np.arcsinh((end - span.anchor) / span.reach) for end in (span.low, span.high))
-    at = span.anchor + span.reach * np.sinh(np.linspace(first, last, STEPS + 1))
+    at = span.anchor + span.reach * np.sinh(np.linspace(first, last, MIN_STEPS + 1))
     gaps = np.maximum(np.diff(at, append=2 * at[-1] - at[-2]), np.spacing(abs(at))).tolist()
     return tuple(sorted({start, *(_rounded(x, span.unit(gap)) for x, gap in zip(at.tolist(), gaps, strict=True))}))
 
@@ -183,15 +185,15 @@ def _span(known: Summary | None, bounds: Array) -> Span:
         held = known.weight > 0
         numbers, weight, counted = known.values[held].astype(float), known.weight[held], known.counted
         numbers, weight = (
-            np.append(numbers, known.reach(WIDE)),
-            np.append(weight, np.full(len(known.reach(WIDE)), TINY)),
+            np.append(numbers, known.reach(NORMAL_REACH)),
+            np.append(weight, np.full(len(known.reach(NORMAL_REACH)), END_WEIGHT)),
         )
-    low, most_low, middle, most_high, high = quantiles(numbers, weight, (0.0, NEARLY[0], 0.5, NEARLY[1], 1.0))
-    if high - low > FAR * (most_high - most_low) > 0:
+    low, most_low, middle, most_high, high = quantiles(numbers, weight, (0.0, BULK[0], 0.5, BULK[1], 1.0))
+    if high - low > MAX_RANGE * (most_high - most_low) > 0:
         low, high = most_low, most_high
     if low == high:
         low, high = low - 0.5 * abs(low or 1.0), high + 0.5 * abs(high or 1.0)
-    widths = (b - a for a, b in (quantiles(numbers, weight, shares) for shares in HALVES))
+    widths = (b - a for a, b in (quantiles(numbers, weight, shares) for shares in MIDDLES))
     half = next((width for width in widths if width > 0), 0.0) / 2
     whole = bool(counted and (numbers == np.rint(numbers)).all())
     below, above = (width > SKEWED * half / 2 for width in (middle - low, high - middle))
@@ -203,7 +205,7 @@ def _span(known: Summary | None, bounds: Array) -> Span:
 
 
 def quantiles(values: Array, weight: Array, shares: Sequence[float]) -> list[float]:
-    """The values up to which shares of the weight lie."""
+    """Return the weighted quantiles of values at `shares`."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order]) / weight.sum()
     at = np.minimum(np.searchsorted(below, np.array(shares) - 1e-12), len(order) - 1)
@@ -215,10 +217,10 @@ Plain = dict[str, Any]
 
 
 def exported(nomogram: Nomogram, classes: Array, shown: Sequence[Control]) -> Plain:
-    """What a page needs to evaluate a nomogram: names, controls and terms, as lists of numbers and text.
+    """Return the data with which a page evaluates a nomogram: names, controls and terms, as lists of numbers and text.
 
-    Numbers are those of the model to the last digit. Of every term, `keys` are the places in `names` of what it adds
-    to, and `columns` those of the columns that it reads.
+    Numbers keep all their digits. Of every term, `keys` are the indices in `names` of its contributions, and `columns`
+    those of the columns that it reads.
     """
     at = {control.key: i for i, control in enumerate(shown)}
     names: dict[Any, int] = {}
@@ -247,7 +249,7 @@ def _column(control: Control) -> Plain:
 
 
 def _numbers(values: Any) -> Any:
-    """Nested lists of numbers; those that are not finite as text, which JSON has no other word for."""
+    """Return nested lists of numbers; those that are not finite as text, since JSON has no such numbers."""
     if isinstance(values, list):
         return [_numbers(value) for value in values]
     if isinstance(values, float | int):
@@ -256,42 +258,42 @@ def _numbers(values: Any) -> Any:
 
 
 def _read(reading: Reading, control: Control) -> Plain:
-    """The bounds of intervals except for the first, or the cell of each option, -1 for none."""
+    """Return the bounds of intervals except the first, or the cell of each option, -1 for none."""
     if isinstance(reading, Intervals):
         return {"bounds": _numbers(reading.bounds[1:])}
     return {"cells": reading.cells(np.zeros(0) if control.values is None else control.values).tolist()}
 
 
 def _plain(term: Term, shown: Sequence[Control]) -> Plain:
-    """The kind of a term, how it reads its columns where they are in cells, and its numbers."""
+    """Return the kind of a term, the cells of its columns if it has any, and its numbers."""
     controls = {control.key: control for control in shown}
     reads = [_read(reading, controls[key]) for key, reading in term.readings().items() if reading is not None]
     return {"kind": term.kind, "reads": reads, **{name: _numbers(getattr(term, name)) for name in term.numbers}}
 
 
-DATE = "2024-12-31"  # how dates are typed
-SHOWN = 60  # columns that are not folded away
-FEW = 4  # classes that a narrow screen shows at a time
-CLASSES = 8  # that the page shows at a time; so many have colours
+DATE = "2024-12-31"  # the format of dates
+MAX_UNFOLDED = 60  # columns; the rest is folded away
+MAX_CLASSES_NARROW = 4  # shown at a time on a narrow screen
+MAX_CLASSES = 8  # shown at a time; all have colours
 
 
 def form(
     data: dict[str, Any], controls: Sequence[Control], order: Sequence[int], counts: Array, lacking: Sequence[str] = ()
 ) -> Html:
-    """Controls in an order, the most important first, and what a row that is set with them leads to.
+    """Controls in an order, and the probabilities and contributions of the row that they set.
 
-    `lacking`: of each row that was given, the column for lack of which it cannot be set, or "".
+    `lacking`: for each given row the column whose missing value keeps it from being set, or "".
     """
     rows = [_control_html(controls[i], i) for i in order]
-    more = rows[SHOWN:]
+    more = rows[MAX_UNFOLDED:]
     folded = page.fold(f"{len(more)} more columns, which count as they are set", *more) if more else None
-    set_ = tag("div", _tools(lacking), *rows[:SHOWN], folded, class_="set")
-    told = tag("div", _answer(data["classes"], counts), _why(data["classes"]), class_="told")
-    return tag("div", told, set_, class_="nomogram") + _embedded(data)
+    set_ = tag("div", _tools(lacking), *rows[:MAX_UNFOLDED], folded, class_="set")
+    answer = tag("div", _answer(data["classes"], counts), _why(data["classes"]), class_="result")
+    return tag("div", answer, set_, class_="nomogram") + _embedded(data)
 
 
 def _embedded(data: dict[str, Any]) -> Html:
-    """The numbers, as text that ends no script."""
+    """The data as JSON that cannot end the script element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return tag("script", Html(safe), type="application/json", id="nomogram-data")
@@ -303,8 +305,8 @@ def _tools(lacking: Sequence[str]) -> Html:
         return tag("div", typical, class_="bar-of")
     options = [tag("option", "\u2013", value="")]
     for i, column in enumerate(lacking):
-        said = f"row {i + 1}" + f" (lacks {column})" * bool(column)
-        options.append(tag("option", said, value=i, disabled=bool(column)))
+        text = f"row {i + 1}" + f" (lacks {column})" * bool(column)
+        options.append(tag("option", text, value=i, disabled=bool(column)))
     pick = tag("label", tag("span", "A row that was given"), tag("select", *options, id="example"), class_="pick")
     return tag("div", typical, pick, class_="bar-of")
 
@@ -319,14 +321,14 @@ def _control_html(control: Control, at: int) -> Html:
 
 def _menu(control: Control, at: int) -> list[Html]:
     options = [tag("option", text, value=i, selected=i == control.start) for i, text in enumerate(control.options)]
-    besides = [tag("option", "(another value)", value=-2), tag("option", "(missing)", value=-1)]
-    return [tag("select", *options, *besides, id=f"column-{at}")]
+    others = [tag("option", "(another value)", value=-2), tag("option", "(missing)", value=-1)]
+    return [tag("select", *options, *others, id=f"column-{at}")]
 
 
 def _number(control: Control, at: int) -> list[Html]:
     low, high, step, start = (f"{x:.15g}" for x in (control.low, control.high, control.step, control.start))
     ends = {"min": low, "max": high, "step": step, "value": start}
-    if control.stops:  # the slider counts them
+    if control.stops:  # the slider gives the index of a stop
         place = control.stops.index(control.start)
         ends = {"min": "0", "max": str(len(control.stops) - 1), "step": "1", "value": str(place)}
     strip = tag(
@@ -349,24 +351,24 @@ def _number(control: Control, at: int) -> list[Html]:
 
 
 def _answer(classes: Sequence[str], counts: Array) -> Html:
-    """A bar for each class."""
-    order = np.argsort(-counts, kind="stable").tolist() if len(classes) > CLASSES else range(len(classes))
+    """The probability of each class as a bar."""
+    order = np.argsort(-counts, kind="stable").tolist() if len(classes) > MAX_CLASSES else range(len(classes))
     lines = [
         tag(
             "tr",
             tag("th", classes[c], scope="row"),
             tag("td", tag("span", tag("span", class_="fill"), class_="lane")),
             tag("td", class_="number"),
-            class_=f"s{c if len(classes) <= CLASSES else 0}",
+            class_=f"s{c if len(classes) <= MAX_CLASSES else 0}",
             data_class=c,
         )
         for c in order
     ]
     last = (tag("th", "others", scope="row"), tag("td"), tag("td", class_="number"))
-    wide = tag("tr", *last, class_="others quiet", hidden=len(classes) <= CLASSES)
-    narrow = tag("tr", *last, class_="others quiet narrow", hidden=len(classes) <= FEW)
+    wide = tag("tr", *last, class_="others quiet", hidden=len(classes) <= MAX_CLASSES)
+    narrow = tag("tr", *last, class_="others quiet narrow", hidden=len(classes) <= MAX_CLASSES_NARROW)
     body, caption = tag("tbody", *lines, wide, narrow), tag("caption", "Probabilities", class_="spoken")
-    table = tag("table", caption, body, class_="classes many" if len(classes) > FEW else "classes")
+    table = tag("table", caption, body, class_="classes many" if len(classes) > MAX_CLASSES_NARROW else "classes")
     status = tag("p", role="status", class_="spoken")
     return tag("div", page.heading("Probabilities"), table, status, class_="answer")
 

@@ -679,8 +679,8 @@ def column_chart(
         for line in kept
         if line.points
     ]
-    told = f"{title}: {note}" if note else title
-    picture = svg(told, SMALL_WIDTH, SMALL_HEIGHT, *axes(x, y, names=names, base=0.0), *marks)
+    description = f"{title}: {note}" if note else title
+    picture = svg(description, SMALL_WIDTH, SMALL_HEIGHT, *axes(x, y, names=names, base=0.0), *marks)
     return tag("figure", _caption(title, note), picture, class_="shape")
 
 

@@ -159,7 +159,7 @@
       const i = Number(control.dataset.column);
       const { min, max } = one("input[type=range]", control);
       const places = Array.from({ length: POINTS }, (_, n) => Number(min) + (n / (POINTS - 1)) * (max - min));
-      const now = own(i, parts, c, others) - effect(i, row[i], c, others); // what columns share is only told by changes
+      const now = own(i, parts, c, others) - effect(i, row[i], c, others); // only a change shows what columns share
       return { control, values: places.map((place) => effect(i, number(i, place), c, others) + now) };
     });
     const most = Math.min(CUT, Math.max(0.5, ...found.flatMap(({ values }) => values.map((y) => Math.abs(y) || 0))));

@@ -2,7 +2,7 @@
 
 // A model as a sum of terms, from what a page holds of it: how rows are evaluated
 
-const IMPOSSIBLE = -1e6; // a term below this rules its class out, and is no part of means over classes
+const IMPOSSIBLE = -1e6; // a term below this rules its class out and is excluded from means over classes
 
 const nomogram = (model) => {
   const k = model.classes.length;
