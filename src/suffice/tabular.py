@@ -23,7 +23,7 @@ from suffice.models.base import ColumnSummary
 from suffice.models.compose.blocks import AnyDensity, Product, part
 from suffice.models.compose.experts import Experts
 from suffice.models.gaussian.base import ConstantColumnWarning
-from suffice.models.tables.binned import Glimpsed, silent
+from suffice.models.tables.binned import ColumnProbe
 from suffice.models.tables.categorical import Leaves, Pooled
 from suffice.priors import Dirichlet, GaussianPrior
 
@@ -205,14 +205,14 @@ class TabularClassifier(ExpertClassifier):
 
 
 @dataclass(frozen=True)
-class Tallied(Observed):
-    """S(X, Y) of a batch of which every row counts once, whatever it weighs."""
+class UnweightedSums(Observed):
+    """S(X, Y) of a batch in which every row counts once, whatever its weight."""
 
     def __call__(self, batch: Batch) -> AnyStatistics:
         return super().__call__(Batch(batch.X, batch.Y.counted()))
 
-    def with_origin_of(self, few: AnyStatistics) -> Tallied:
-        return Tallied(self.model.with_origin_of(few))
+    def with_origin_of(self, few: AnyStatistics) -> UnweightedSums:
+        return UnweightedSums(self.model.with_origin_of(few))
 
 
 def _seed(rng: np.random.RandomState) -> int:
@@ -220,19 +220,16 @@ def _seed(rng: np.random.RandomState) -> int:
 
 
 def _reasons(table: Table, rows: Data) -> list[LeftOut | None]:
-    """Why a column is left out, or None: it does not vary, or it only numbers or names the rows."""
-    kinds: dict[str, AnyDensity] = {**dict.fromkeys(BINNED, Glimpsed())}
-    kinds |= {Block.CATEGORY: Pooled(), Block.CATEGORY_KEPT: Pooled(identifiers=False)}
-    s = rows.sum(Tallied(Product.of(kinds, encoder=table)))
-    blocks = cast(BlockFeatures, s.domain.features)
+    """Why each column is left out, if it is constant or an identifier; None if it takes part."""
+    models: dict[str, AnyDensity] = {
+        Block.BINS: ColumnProbe(),
+        Block.BINS_KEPT: ColumnProbe(identifiers=False),
+        Block.CATEGORY: Pooled(),
+        Block.CATEGORY_KEPT: Pooled(identifiers=False),
+    }
+    s = rows.sum(UnweightedSums(Product.of(models, encoder=table)))
     found: list[LeftOut | None] = [None] * s.domain.width
-    for name, at in blocks.at.items():
-        one = part(s, name)
-        told = (
-            silent(one, name == Block.BINS)
-            if name in BINNED
-            else [a.left_out for a in kinds[name].column_summaries(one)]
-        )
-        for j, why in zip(at, told, strict=True):
-            found[j] = why
+    for name, at in cast(BlockFeatures, s.domain.features).at.items():
+        for j, summary in zip(at, models[name].column_summaries(part(s, name)), strict=True):
+            found[j] = summary.left_out
     return found

@@ -1,4 +1,4 @@
-"""Cells chosen from histograms: against oracles, in pieces, with spikes, and what is left out."""
+"""Cells chosen from histograms: against oracles, in pieces, with spikes, and columns left out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_quantiles_are_quantiles(rng, shape, n):
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 5)), min_size=8, max_size=60), st.integers(2, 9))
-def test_a_quantile_is_the_nearest_cut_that_there_is(rows, n):
+def test_a_quantile_is_the_nearest_possible_cut(rows, n):
     x, weight = np.array(rows).T
     values = np.unique(x)
     if len(values) <= n:
@@ -85,7 +85,7 @@ def squares(x, weight, bounds):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
-def test_means_that_are_lost_leave_the_least_sum_of_squares(seed, n):
+def test_if_a_mean_loses_its_values_the_sum_of_squares_is_least(seed, n):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.choice(100, n + rng.integers(1, 5), replace=False)) ** rng.integers(1, 4).astype(float)
     weight = rng.integers(1, 1000, len(values)).astype(float)
@@ -103,7 +103,7 @@ def _least(values, weight, n):
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
-def test_a_value_far_away_leaves_the_others_their_digits(rng, way):
+def test_a_far_value_does_not_cost_the_others_their_digits(rng, way):
     x = np.sort(way * np.append(rng.normal(size=1000), 1e7))
     ends = np.append(0, np.append(_least(x, np.ones(len(x)), 5), len(x)))
     sizes = np.diff(ends)[:: int(way)]
@@ -155,7 +155,7 @@ def test_mdl_is_the_recursion_over_rows(seed, k):
     assert_allclose(cells(x, "mdl", spikes=False, y=y)[1:], fayyad_irani(x, y))
 
 
-def test_mdl_makes_the_best_cuts_first_and_says_nothing_of_noise(rng):
+def test_mdl_makes_the_best_cuts_first_and_none_in_noise(rng):
     x = rng.normal(size=2000)
     y = np.digitize(x, [-1, 0, 0.2])
     assert_allclose(cells(x, "mdl", y=y)[1:], [-1, 0, 0.2], atol=0.01)
@@ -169,7 +169,7 @@ def test_mdl_makes_the_best_cuts_first_and_says_nothing_of_noise(rng):
 # Spikes, few values, and columns that say nothing
 
 
-def test_a_spike_is_a_cell_of_its_own_and_its_neighbours_are_not(rng):
+def test_a_spike_has_its_own_cell_without_its_neighbours(rng):
     x = np.concatenate([np.zeros(9200), np.exp(rng.normal(7, 1, 800)), [-30.0, -20.0, -10.0]])
     for strategy in ("quantile", "kmeans", "uniform"):
         bounds = cells(x, strategy)
@@ -208,7 +208,7 @@ def test_one_value_or_none_has_one_cell(strategy):
 
 @pytest.mark.parametrize("n", [20, 4000, 100_000])
 @pytest.mark.parametrize("first", [0, 1, 10**7])
-def test_whole_numbers_that_number_the_rows_are_left_out(rng, n, first):
+def test_row_numbers_are_left_out(rng, n, first):
     x = rng.permutation(n) + first
     assert_array_equal(cells(x), EVERY)
     assert_array_equal(cells(rng.permutation(int(1.08 * n))[:n] + first), EVERY)
@@ -232,7 +232,7 @@ def test_other_numbers_are_not_taken_for_an_identifier(x):
     assert len(cells(x)) > 1
 
 
-def test_what_became_of_each_column(rng):
+def test_descriptions_of_columns(rng):
     n = 1000
     X = np.column_stack(
         [
@@ -328,7 +328,7 @@ def test_cells_without_rows_stay(rng):
         ({"identifiers": None}, "identifiers must be True or False, got None"),
     ],
 )
-def test_wrong_settings_are_told(settings, said):
+def test_wrong_settings_are_refused(settings, said):
     with pytest.raises(ValueError, match=said):
         ModelClassifier(Binned(**settings)).fit([[0.0], [1.0]], [0, 1])
 
@@ -352,7 +352,7 @@ def test_fits_in_pieces_and_merged_fits_equal_the_fit_beyond_full_precision(rng,
         assert_allclose(other.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-10)
 
 
-def test_forgetting_keeps_the_grid_and_is_otherwise_never_having_learned(rng):
+def test_forgetting_equals_not_having_learned_except_for_the_grid(rng):
     X, y = rng.normal(size=(6000, 2)), np.arange(6000) % 2
     X[:, 1] = X[:, 1].round(2) + y
     model = ModelClassifier(Binned(Dirichlet())).fit(X, y).forget(X[1000:], y[1000:])

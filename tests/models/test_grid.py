@@ -8,7 +8,7 @@ from suffice.models.compiled import tables as _kernels
 from suffice.models.tables import histogram as grid
 
 RNG = np.random.default_rng(0)
-N = 4 * grid.CELLS
+N = 4 * grid.MAX_CELLS
 COLUMNS = {
     "normal": RNG.normal(size=N),
     "two decimals": RNG.normal(size=N).round(2),
@@ -21,15 +21,15 @@ COLUMNS = {
     "mostly zero": np.where(RNG.random(N) < 0.8, 0.0, RNG.normal(size=N)),
     "far from zero": 1e6 + RNG.random(N),
     "by turns": np.where(np.arange(N) % (N // grid.SAMPLE), RNG.normal(size=N), 1.0),  # where those that tell are
-    "just enough": np.resize(np.arange(grid.CELLS) + 0.5, N),
-    "one too many": np.resize(np.arange(grid.CELLS + 1) + 0.5, N),
+    "just enough": np.resize(np.arange(grid.MAX_CELLS) + 0.5, N),
+    "one too many": np.resize(np.arange(grid.MAX_CELLS + 1) + 0.5, N),
 }
 
 
 def by_sorting(values):
     """The least shift at which the distinct keys are few enough, by trying all."""
     keys = grid.ordered(values[~np.isnan(values)])
-    return next((np.unique(keys >> s), s) for s in range(64) if len(np.unique(keys >> s)) <= grid.CELLS)
+    return next((np.unique(keys >> s), s) for s in range(64) if len(np.unique(keys >> s)) <= grid.MAX_CELLS)
 
 
 @pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS.keys())

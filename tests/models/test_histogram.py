@@ -1,4 +1,4 @@
-"""Histograms on the nested grid: what they hold, and that pieces and order do not matter."""
+"""Histograms on the nested grid: keys and weights by definition, in any pieces and order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from suffice._core.features import Encoded, Features
 from suffice._core.labels import OneHot
 from suffice.models import Binned
-from suffice.models.tables.histogram import CELLS, histogram
+from suffice.models.tables.histogram import MAX_CELLS, histogram
 
 N = 20_000
 SHAPES = {
@@ -43,7 +43,7 @@ def by_definition(x, y, weight):
     for value in (x + 0.0).tolist():
         (bits,) = struct.unpack("<q", struct.pack("<d", value))
         keys.append(bits if bits >= 0 else -1 - (bits & 0x7FFFFFFFFFFFFFFF))
-    shift = next(s for s in range(64) if len({key >> s for key in keys}) <= CELLS)
+    shift = next(s for s in range(64) if len({key >> s for key in keys}) <= MAX_CELLS)
     found = {}
     for key, c, w in zip(keys, y, weight, strict=True):
         found.setdefault(key >> shift, np.zeros(3))[c] += w
@@ -58,7 +58,7 @@ def test_keys_shift_and_weights_are_by_the_definition(shape):
     assert s.keys[0].tolist() == keys
     assert s.shift == (shift,)
     assert_array_equal(s.table, table)
-    assert (shift > 0) == (len(np.unique(X)) > CELLS)
+    assert (shift > 0) == (len(np.unique(X)) > MAX_CELLS)
 
 
 def assert_equal(a, b):
@@ -96,7 +96,7 @@ def test_any_numbers_cut_anywhere_add_up(rows, cut):
 def test_no_cell_of_the_grid_is_full(shape):
     X, _ = drawn(shape, 200_000)
     column = histogram(X, np.ones((len(X), 1))).column(0)
-    assert 2000 < len(column.keys) <= CELLS
+    assert 2000 < len(column.keys) <= MAX_CELLS
     assert column.weight.max() < 0.0035 * len(X)
     assert_array_equal(column.low <= column.value, True)
     assert_array_equal(column.value <= column.high, True)
@@ -112,7 +112,7 @@ def test_signed_weights_zero_weights_missing_entries_and_zeros():
     assert labelled.column(0).value.tolist() == [0.0]
 
 
-def test_float32_counts_as_the_number_that_it_is():
+def test_float32_counts_as_the_same_double():
     X, Y = drawn("normal")
     X = X.astype(np.float32)
     assert_equal(histogram(X, Y), histogram(X.astype(float), Y))
@@ -131,7 +131,7 @@ def test_classes_and_columns_unite():
         statistics(X, Y) + statistics(np.column_stack([X, X]), Y)
 
 
-def test_forgetting_takes_cells_away_and_leaves_the_grid_as_coarse_as_it_was():
+def test_forgetting_removes_cells_and_keeps_the_grid_as_coarse():
     X, Y = drawn("cauchy")
     whole, gone = statistics(X, Y), statistics(X[100:], Y[100:])
     left = whole.without(gone)
@@ -142,7 +142,7 @@ def test_forgetting_takes_cells_away_and_leaves_the_grid_as_coarse_as_it_was():
     assert_array_equal(left.sums.table.any(axis=0), True)
 
 
-def test_what_was_not_learned_is_not_forgotten():
+def test_rows_that_were_not_learned_cannot_be_forgotten():
     s = statistics(np.array([[1.5], [2.0]]), OneHot.of(np.array(["a", "b"])))
     with pytest.raises(ValueError, match=r"class 'a' would keep less than no rows with 3.5 in column 0: these rows"):
         s.without(statistics(np.array([[3.5]]), OneHot.of(np.array(["a"]))))
@@ -154,7 +154,7 @@ def test_what_was_not_learned_is_not_forgotten():
         (holes + holes).without(statistics(np.full((3, 1), np.nan), OneHot.of(np.zeros(3, dtype=int))))
 
 
-def test_it_travels_and_scales():
+def test_it_pickles_and_scales():
     X, Y = drawn("normal")
     s = statistics(X, Y)
     again = pickle.loads(pickle.dumps(s))  # noqa: S301 - the test's own bytes

@@ -28,7 +28,7 @@ def case(rng):
     return X, Y, encoder, rows, model.resolve(s), s
 
 
-def test_marks_tell_which_trees_have_seen_a_row(case):
+def test_marks_are_at_trees_that_have_seen_a_row(case):
     X, _, encoder, rows, _, _ = case
     assert ((rows.values < 0) == encoder.inside(X)).all()
     np.testing.assert_array_equal(rows.features.read(rows), replace(encoder, marks=False)(X).values)

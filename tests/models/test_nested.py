@@ -1,4 +1,4 @@
-"""Cells within coarser cells, shapes that only rise or fall, and maps of pairs: by brute force."""
+"""Nested cells, monotone shapes and maps of pairs, by brute force."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_maps_obey_the_laws():
     check_model(Interactions(encoder=pairs()), X, y)
 
 
-def test_a_map_is_what_both_columns_say_beyond_each():
+def test_a_map_is_what_both_columns_say_beyond_each_column():
     rng = np.random.default_rng(4)
     y = rng.integers(2, size=300)
     X = np.column_stack([rng.integers(6, size=300), rng.integers(4, size=300)])

@@ -1,4 +1,4 @@
-"""Numeric columns as cells, for pipelines."""
+"""Numeric columns as cells."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from suffice.data import Memory
 from suffice.encoders import Encoded, Numbers
 from suffice.learners import Observed
 from suffice.models import BinFeatures, Binned, Binning, Histogram, Statistics
-from suffice.models.tables.binned import BY_CLASS, Described, describe
+from suffice.models.tables.binned import BY_CLASS, ColumnCells, describe
 from suffice.persistence import Savable
 
 
 class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Numbers as the cells that they are in: codes 0, 1, ... in the order of the numbers.
+    """Replace numbers by the cells that they are in: codes 0, 1, ... in the order of the numbers.
 
     The cells are a function of sums, the histograms of the columns on a nested grid: `partial_fit` in any number of
-    pieces leads to those of `fit` on all rows, weights included. Up to 4,096 values of a column are kept as they are;
-    beyond that, neighbours are counted together.
+    pieces gives those of `fit` on all rows, weights included. Up to 4,096 values of a column are counted exactly; of
+    more, neighbours are counted together.
 
     Parameters
     ----------
     strategy : {"quantile", "kmeans", "uniform", "mdl"}, default="quantile"
-        Cells of equal weight, around means, of equal width, or that tell the most about the class ("mdl", by Fayyad and
-        Irani, which needs `y` and makes no more cells than the rows justify).
+        Cells of equal weight, around means, of equal width, or of greatest information about the class ("mdl", by
+        Fayyad and Irani, which needs `y` and makes no more cells than the rows justify).
     n_bins : int, default=32
-        How many cells. A column of at most so many values has a cell for each.
+        The number of cells. A column of at most `n_bins` values has a cell for each.
     spikes : bool, default=True
-        Whether a value with more than 1/n_bins of the rows is a cell of its own, the others being cut among themselves.
-        A number beside it that was never learned belongs to the ordinary neighbour.
+        Whether a value with more than 1/n_bins of the rows has its own cell; the others are cut among themselves. An
+        unknown number near it belongs to the ordinary neighbour.
 
     Attributes
     ----------
     bin_edges_ : list of d arrays of shape (r_j + 1,)
         The borders of the cells of each column, from -inf to inf; a cell holds its lower border.
     n_bins_ : array of shape (d,)
-        How many cells each column has.
+        The number of cells of each column.
     columns_ : tuple of d descriptions
-        What became of each column: cells, spikes, and whether it is constant or all missing.
+        The cells and spikes of each column, and whether it is constant or all missing.
     statistics_ : Histogram
 
     See Also
     --------
-    suffice.models.Binned : a classifier's model that does this by itself.
+    suffice.models.Binned : a model that includes this step.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array or data frame of shape (n, d)
             Numbers; NaN is a missing value.
         y : array of shape (n,), default=None
-            Labels, which "mdl" looks at and the others do not.
+            Labels, which only "mdl" uses.
         sample_weight : array of shape (n,), default=None
             Row weights; weight 2 is the row twice, weight 0 is no row.
         """
@@ -96,7 +96,7 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return self._adopt(s if first else self.statistics_ + s)
 
     def _adopt(self, s: Statistics[Histogram]) -> Self:
-        """Take sums over; the cells are chosen when they are first needed."""
+        """Store sums; the cells are chosen when they are first needed."""
         self.statistics_, self._cells = s, None
         return self
 
@@ -127,7 +127,7 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._cells
 
     def transform(self, X: Any) -> Array:
-        """The cell of each entry (n, d): whole numbers; floats with NaN where it is missing, if any entry is."""
+        """The cell of each entry (n, d): whole numbers, or floats with NaN if any entry is missing."""
         features = self._features()
         codes = features.read(self._read(X, reset=False))
         return np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes.astype(np.int64)
@@ -139,12 +139,12 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @property
     def n_bins_(self) -> Array:
-        """How many cells each column has (d,)."""
+        """The number of cells of each column (d,)."""
         return self._features().sizes
 
     @property
-    def columns_(self) -> tuple[Described, ...]:
-        """What became of each column."""
+    def columns_(self) -> tuple[ColumnCells, ...]:
+        """The cells and spikes of each column, or why it is left out."""
         return describe(self.statistics_, self._features(), self._binning)
 
     def __sklearn_tags__(self) -> Tags:

@@ -8,25 +8,23 @@ from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled, in_any_order
 from suffice.models.compiled.tables import left
 
-FEW = 64  # rows whose sums need no compensation
-
-SOME = 1024  # rows of which columns are summed at a time
-
-DENSE = 4  # classes, up to which a sum over all rows takes less time than finding those of each
+ROWS_UNCOMPENSATED = 64  # rows that are summed without compensation for rounding
+ROWS_OF_COLUMN = 1024  # rows of a column that are summed at a time
+MAX_CLASSES_DENSE = 4  # with more classes, it is faster to gather the rows of each
 
 
 @compiled
 def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Sums of weight, of weight (x - o) and of weight (x - o)^2 over the entries of each class that are there: (k, d).
+    """Sums of weight, weight (x - o) and weight (x - o)^2 over the entries of each class that are not missing: (k, d).
 
-    Those of a few rows at a time, which are added up with compensation: so a value repeated in a million rows leaves no
-    variance behind. Only where entries are missing does every entry have to be looked at on its own.
+    The sums of a few rows at a time are added up with compensation, so that a value repeated in a million rows leaves
+    no variance behind. Entries are tested one by one only where some are missing.
     """
     n, d = X.shape
     k = origin.shape[0]
     sums, lost, part, mass = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros(k)
-    for begin in range(0, n, FEW):
-        end = min(n, begin + FEW)
+    for begin in range(0, n, ROWS_UNCOMPENSATED):
+        end = min(n, begin + ROWS_UNCOMPENSATED)
         part[:], mass[:] = 0.0, 0.0
         for i in range(begin, end):
             c, w = labels[i], weight[i]
@@ -47,29 +45,29 @@ def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tupl
 
 @compiled
 def column_moments(columns: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """`class_moments` of columns (d, n), each in one piece, some rows at a time.
+    """`class_moments` of contiguous columns (d, n), some rows at a time.
 
-    Every class is summed over all of these with weights of zero in the others, or, where classes are many, over its own
-    entries, put side by side.
+    Each class is summed over all rows, with weight zero for rows of other classes, or, if there are many classes, over
+    its own entries, copied side by side.
     """
     d, n = columns.shape
     k = origin.shape[0]
     sums, lost, part = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d))
-    order, near, end = np.empty(SOME, np.uint32), np.empty(SOME), np.empty(k + 1, np.int64)
-    own = np.empty((k if k <= DENSE else 1, SOME))
-    for start in range(0, n, SOME):
-        stop = min(n, start + SOME)
-        if k <= DENSE:
+    order, near, end = np.empty(ROWS_OF_COLUMN, np.uint32), np.empty(ROWS_OF_COLUMN), np.empty(k + 1, np.int64)
+    own = np.empty((k if k <= MAX_CLASSES_DENSE else 1, ROWS_OF_COLUMN))
+    for start in range(0, n, ROWS_OF_COLUMN):
+        stop = min(n, start + ROWS_OF_COLUMN)
+        if k <= MAX_CLASSES_DENSE:
             by_weight(labels[start:stop], weight[start:stop], own)
         else:
             by_class(labels[start:stop], weight[start:stop], order, own[0], end)
         for j in range(d):
             x = columns[j, start:stop]
-            if k > DENSE:
+            if k > MAX_CLASSES_DENSE:
                 for i in range(end[k]):
                     near[i] = x[order[i]]
             for c in range(k):
-                if k <= DENSE:
+                if k <= MAX_CLASSES_DENSE:
                     part[0, c, j], part[1, c, j], part[2, c, j] = three_moments(x, own[c, : len(x)], origin[c, j])
                 else:
                     at = slice(end[c], end[c + 1])
@@ -82,7 +80,7 @@ def column_moments(columns: Array, origin: Array, labels: Array, weight: Array) 
 
 @compiled
 def by_weight(labels: Array, weight: Array, own: Array) -> None:
-    """Weights by class (k, n), zero in all classes but a row's own."""
+    """Write weights by class (k, n) to `own`: zero in all classes except the row's."""
     own[:, : len(labels)] = 0.0
     for i in range(len(labels)):
         if labels[i] >= 0:
@@ -91,7 +89,7 @@ def by_weight(labels: Array, weight: Array, own: Array) -> None:
 
 @compiled
 def by_class(labels: Array, weight: Array, order: Array, own: Array, end: Array) -> None:
-    """The rows that have a class in the order of their classes, their weights, and where each class begins (k + 1,)."""
+    """Write the rows that have a class, sorted by class, their weights, and the bounds of classes (k + 1,)."""
     end[:] = 0
     for i in range(len(labels)):
         end[labels[i] + 1] += labels[i] >= 0
@@ -121,7 +119,7 @@ def three_moments(x: Array, w: Array, origin: float) -> tuple[float, float, floa
 
 @compiled
 def _add_exactly(part: Array, sums: Array, lost: Array) -> None:
-    """Add to sums (3, k, d) with compensation for what rounding has lost."""
+    """Add to sums (3, k, d) by Kahan summation: `lost` is what rounding has lost."""
     for m in range(part.shape[0]):
         for c in range(part.shape[1]):
             for j in range(part.shape[2]):
@@ -133,7 +131,7 @@ def _add_exactly(part: Array, sums: Array, lost: Array) -> None:
 
 @compiled
 def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: Array) -> None:
-    """The sums of `class_moments` into (3, k, d), entry by entry."""
+    """Write the sums of `class_moments` to (3, k, d), testing every entry."""
     sums[:] = 0.0
     for i in range(len(X)):
         c, w = labels[i], weight[i]
@@ -148,7 +146,7 @@ def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: 
 
 @compiled
 def class_rows(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Rows x - o in the order of their classes, their weights, and where each class begins (k + 1,)."""
+    """Rows x - o sorted by class, their weights, and the bounds of classes (k + 1,)."""
     n, d = X.shape
     k = origin.shape[0]
     begin = np.zeros(k + 1, np.int64)
@@ -199,13 +197,13 @@ def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, A
 
 @compiled
 def _less(x: float, origin: float) -> float:
-    """x - origin, which is not to be joined with what is subtracted next: both may be large."""
+    """x - origin; a function of its own, so that `in_any_order` does not reassociate it: both may be large."""
     return x - origin
 
 
 @in_any_order
 def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
-    """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over the entries that are there: (n, k)."""
+    """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over entries not missing: (n, k)."""
     n, d = X.shape
     k = mean.shape[0]
     out = np.empty((n, k))
@@ -247,10 +245,10 @@ def diagonal_log_density_without(
     total: Array,
     singular: float,
 ) -> Array:
-    """sum_j log N(x_j; mean_cj, var_cj) without the row's weight own[i, c], over the entries that are there: (n, k).
+    """sum_j log N(x_j; mean_cj, var_cj) without the row's weight own[i, c], over entries that are not missing: (n, k).
 
-    The variances (k or 1, d) are those of all rows; one of 0 is a column left out. Of one row of them all classes have
-    a share, and all lose what the row counts there. The other arguments are the fields of `Held`.
+    The variances (k or 1, d) are those of all rows; a column of variance 0 is left out. If all classes share one
+    variance, all lose the weight of the row. The other arguments are the fields of `Held`.
     """
     m1, m2 = weights
     size, d = X.shape
@@ -258,7 +256,7 @@ def diagonal_log_density_without(
     tied = variance.shape[0] < k
     out = np.zeros((size, k))
     gap, known = np.empty(k), np.empty(k, np.bool_)
-    lost, gone = np.empty(k), np.empty(k)  # what leaves the sum of squares, and the weight behind it
+    lost, gone = np.empty(k), np.empty(k)  # what leaves the sum of squares, and its weight
     for i in range(size):
         for j in range(d):
             x = X[i, j]
@@ -270,7 +268,7 @@ def diagonal_log_density_without(
                 mean = (first[c, j] + m1 * mean0[c, j] - w * z) / weight if weight > 0.0 else mean0[c, j]
                 others = left(rows[c, j], w)
                 u = z - about[c, j]
-                lost[c] = w * rows[c, j] / others * u * u if others != 0.0 else 0.0  # the only one, at its own mean
+                lost[c] = w * rows[c, j] / others * u * u if others != 0.0 else 0.0  # an only row is at its own mean
                 gone[c], gap[c], known[c] = w, z - mean, weight > 0.0 or m2 > 0.0
             if tied:
                 lost[:], gone[:] = lost.sum(), gone.sum()

@@ -8,12 +8,12 @@ from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled, in_any_order
 from suffice.models.compiled.gaussian import _less
 
-MANY = 4096  # rows that are summed on their own, so that rounding does not grow with all of them
+ROWS_OF_PART = 4096  # rows of a partial sum, which keep rounding from growing with the number of rows
 
 
 @in_any_order
 def linear_scores(X: Array, origin: Array, coef: Array, intercept: Array, first: int) -> Array:
-    """coef_c'(x_i - origin) + intercept_c: (n, k); the first so many classes have a score of zero."""
+    """coef_c'(x_i - origin) + intercept_c: (n, k); the first `first` classes have a score of zero."""
     n, d = X.shape
     k = coef.shape[0]
     out = np.empty((n, k))
@@ -34,9 +34,9 @@ def contrast_sums(X: Array, origin: Array, W: Array) -> Array:
     n, d = X.shape
     k = W.shape[1]
     sums, part = np.zeros((k, d + 1)), np.zeros((k, d + 1))
-    for begin in range(0, n, MANY):
+    for begin in range(0, n, ROWS_OF_PART):
         part[:] = 0.0
-        for i in range(begin, min(n, begin + MANY)):
+        for i in range(begin, min(n, begin + ROWS_OF_PART)):
             for c in range(1, k):
                 w = W[i, c]
                 part[c, 0] += w
@@ -50,7 +50,7 @@ def contrast_sums(X: Array, origin: Array, W: Array) -> Array:
 
 @compiled
 def standardised(X: Array, origin: Array, scale: Array, times: Array) -> Array:
-    """A one, then (x_i - origin) scale, times a number for each row (n,): (n, d + 1)."""
+    """The row (1, (x_i - origin) scale) times a number for each row (n,): (n, d + 1)."""
     n, d = X.shape
     out = np.empty((n, d + 1))
     for i in range(n):
@@ -64,7 +64,7 @@ def standardised(X: Array, origin: Array, scale: Array, times: Array) -> Array:
 def sparse_class_sums(
     data: Array, indices: Array, indptr: Array, d: int, labels: Array, weight: Array, k: int
 ) -> Array:
-    """sum_i weight[i] x_ij over the rows of each class (k, d), of rows in compressed form."""
+    """sum_i weight[i] x_ij over the rows of each class (k, d), for sparse rows in CSR form."""
     out = np.zeros((k, d))
     for i in range(len(labels)):
         c = labels[i]

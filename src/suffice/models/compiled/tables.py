@@ -11,28 +11,23 @@ from suffice._runtime.lazy import compiled
 from suffice.models.statistics import ROUNDING
 
 ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
-
 INFINITE = np.int64(0x7FF0000000000000)
-
-ROOM = 1 << 14  # places for keys, a power of two several times as large as the keys are many
-
+ROOM = 1 << 14  # places of the hash table: a power of two, several times the number of keys
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
-
-LENGTH, BITS, DIGIT = np.uint64(64), np.uint64(11), np.uint64((1 << 11) - 1)  # of a key, and a digit of it
-
-TOP = np.uint64(50)  # all but the leading bits, which number the places
+LENGTH, BITS, DIGIT = np.uint64(64), np.uint64(11), np.uint64((1 << 11) - 1)  # bits of a key, and of a digit
+TOP = np.uint64(50)  # a shift that leaves the 14 bits that number the places
 
 
 @compiled
 def _key(bits: Any, shift: int) -> Any:
     """The key of a number that is not NaN, from its bits; -0.0 has that of 0.0."""
-    bits = bits ^ ((bits >> 63) & ALL_BUT_SIGN)  # without a branch, as signs are not to be foreseen
+    bits = bits ^ ((bits >> 63) & ALL_BUT_SIGN)  # without a branch, as signs cannot be predicted
     return (bits + (bits == -1)) >> shift
 
 
 @compiled
 def _place(keys: Array, code: Array, key: Any) -> Any:
-    """Where a key is, or where it may be put."""
+    """The place of a key in the hash table, or a free place for it."""
     at = np.int64((np.uint64(key) * SPREAD) >> TOP)
     while code[at] >= 0 and keys[at] != key:
         at = (at + 1) & (ROOM - 1)
@@ -41,13 +36,13 @@ def _place(keys: Array, code: Array, key: Any) -> Any:
 
 @compiled
 def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
-    """Cells of numbers, given by their bits (n,), at the least shift from this one on at which `most` are enough.
+    """Cells of numbers, given by their bits (n,), at the least shift, from this one on, that leaves at most `most`.
 
-    Their sorted keys, the shift, and the place of each number among the keys (n,); NaN has none, which is -1.
+    Returns their sorted keys, the shift, and the place of each number among the keys (n,), -1 for NaN.
     """
     keys, code = np.empty(ROOM, np.int64), np.full(ROOM, -1, np.int32)
-    found = np.empty(most + 1, np.int64)  # the keys as they come
-    out = np.full(len(bits), -1, np.int32)  # numbered as they come, in the end in their order
+    found = np.empty(most + 1, np.int64)  # keys in the order of their first numbers
+    out = np.full(len(bits), -1, np.int32)  # places in that order, renumbered in the end
     count = 0
     for i in range(len(bits)):
         if bits[i] & ALL_BUT_SIGN > INFINITE:
@@ -60,7 +55,7 @@ def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
         out[i] = code[at]
         if count > most:
             shift, count = shift + 1, _merge(keys, code, found[:count], out[: i + 1], 1)
-        if count > most:  # one bit was not enough: as far as it takes, at once
+        if count > most:  # one bit was not enough: as many as it takes, at once
             more = coarser(found[_in_order(found[:count])], most)
             shift, count = shift + more, _merge(keys, code, found[:count], out[: i + 1], more)
     order, place = _in_order(found[:count]), np.empty(count, np.int32)
@@ -71,7 +66,7 @@ def few_cells(bits: Array, shift: int, most: int) -> tuple[Array, int, Array]:
 
 @compiled
 def _in_order(keys: Array) -> Array:
-    """Where the keys (m,) are in rising order: sorted by one digit after the other, the last one first."""
+    """The order that sorts keys (m,): a radix sort from the last digit to the first."""
     order, before = np.arange(len(keys)), np.empty(len(keys), np.int64)
     if not len(keys):
         return order
@@ -95,11 +90,11 @@ def _in_order(keys: Array) -> Array:
 
 @compiled
 def coarser(keys: Array, most: int) -> int:
-    """By how many bits more sorted, distinct keys must be shifted for at most `most` different ones to be left.
+    """The least further shift of sorted, distinct keys that leaves at most `most` distinct ones.
 
-    Neighbours a < b are different after a shift by s as long as a xor b has more than s bits.
+    Neighbours a < b are distinct after a shift by s as long as a xor b has more than s bits.
     """
-    bits = np.zeros(65, np.int64)  # how many neighbours differ in so many
+    bits = np.zeros(65, np.int64)  # the number of neighbours whose xor has each length
     for q in range(1, len(keys)):
         gap, length = np.uint64(keys[q] ^ keys[q - 1]), 1
         for half in (32, 16, 8, 4, 2, 1):
@@ -115,9 +110,9 @@ def coarser(keys: Array, most: int) -> int:
 
 @compiled
 def _merge(keys: Array, code: Array, found: Array, codes: Array, shift: int) -> int:
-    """Merge cells whose keys are the same after a shift, and number them and codes again; how many cells are left.
+    """Merge cells whose keys are equal after a shift, renumber cells and codes, and return the number of cells.
 
-    `found` are the keys in the order of their numbers, before and afterwards.
+    `found` are the keys in the order of their numbers, before and after.
     """
     code[:] = -1
     place, count = np.empty(len(found), np.int32), 0
@@ -134,7 +129,7 @@ def _merge(keys: Array, code: Array, found: Array, codes: Array, shift: int) -> 
 
 @compiled
 def union(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """The distinct keys of two sorted arrays, in their order, and the places of each of both among them."""
+    """The sorted distinct keys of two sorted arrays, and the places of the keys of each among them."""
     keys, count, i, j = np.empty(len(a) + len(b), np.int64), 0, 0, 0
     at_a, at_b = np.empty(len(a), np.int64), np.empty(len(b), np.int64)
     while i < len(a) or j < len(b):
@@ -171,7 +166,7 @@ def table_log_density(codes: Array, starts: Array, terms: Array, k: int) -> Arra
             for j in range(d):
                 code = codes[i, j]
                 if code >= 0:
-                    at = np.uint64(starts[j] + code)  # as such it is not looked at for being below zero
+                    at = np.uint64(starts[j] + code)  # unsigned: no check for negative indices
                     s0 += terms[at, c]
                     s1 += terms[at, c + 1]
                     s2 += terms[at, c + 2]
@@ -202,7 +197,7 @@ def table_terms(codes: Array, starts: Array, terms: Array) -> Array:
 
 @compiled
 def table_sums(codes: Array, starts: Array, W: Array) -> Array:
-    """sum_i W[i, c] for every cell starts[j] + codes[i, j]: (cells, k), k filled up to a multiple of four."""
+    """sum_i W[i, c] for every cell starts[j] + codes[i, j]: (cells, k), with k padded to a multiple of four."""
     n, d = codes.shape
     k = W.shape[1]
     out = np.zeros((starts[-1], (k + 3) // 4 * 4))
@@ -225,7 +220,7 @@ def table_sums(codes: Array, starts: Array, W: Array) -> Array:
 
 @compiled
 def table_counts(codes: Array, starts: Array, labels: Array, weight: Array, k: int) -> Array:
-    """`table_sums` for weights that are zero but in one column a row: (k, cells)."""
+    """`table_sums` for weights that are zero except in one class of each row: (k, cells)."""
     n, d = codes.shape
     out = np.zeros((k, starts[-1]))
     for i in range(n):
@@ -240,10 +235,10 @@ def table_counts(codes: Array, starts: Array, labels: Array, weight: Array, k: i
 
 @compiled
 def interval_codes(X: Array, bounds: Array, starts: Array, codes: Array) -> None:
-    """Which interval each entry is in, into codes (n, d): the last of its column's lower bounds that is not above it.
+    """Write the interval of each entry to codes (n, d): the last of its column's lower bounds that is not above it.
 
-    The sorted bounds of column j are those from starts[j] to starts[j + 1]; -1 for NaN, and for less than the first.
-    Many entries of a column are halved in step, without a branch: each takes as many steps as any other.
+    The sorted bounds of column j are those from starts[j] to starts[j + 1]; NaN, and numbers below the first bound, get
+    -1. The binary searches of many entries of a column go in step, without branches, as each takes as many steps.
     """
     n, d = X.shape
     codes[:] = -1
@@ -265,9 +260,8 @@ def interval_codes(X: Array, bounds: Array, starts: Array, codes: Array) -> None
                 codes[first + i, j] = at[i] - starts[j] - 1 + (bounds[at[i]] <= x[i])
 
 
-LEAST = 1e-12  # of a row that is left of a leaf
-
-SMALL = 1e-150  # a product of probabilities below this is put away as its logarithm, before it is none
+MIN_LEFT = 1e-12  # rows left in a leaf without its only row, as a share of the row's weight
+MIN_PRODUCT = 1e-150  # a product of probabilities below this becomes a logarithm before it underflows
 
 
 @compiled
@@ -283,8 +277,8 @@ def table_log_density_without(
 ) -> Array:
     """sum_j log (count - w) / (total - w) over the entries with a code, w = own[i, c]: (n, k).
 
-    Counts are (cells, k), their totals (d, k). A table of which nothing is left has all its cells alike; a cell
-    of which nothing is left has `log_zero`.
+    Counts are (cells, k), their totals (d, k). A table without any weight left is uniform; a cell without any weight
+    left has `log_zero`.
     """
     n, d = codes.shape
     k = own.shape[1]
@@ -307,7 +301,7 @@ def table_log_density_without(
                             p[c] = 1.0
                     else:
                         p[c] /= starts[j + 1] - starts[j]
-                    if p[c] < SMALL or out[i, c] <= log_zero:  # beside which each is rounded as by itself
+                    if p[c] < MIN_PRODUCT or out[i, c] <= log_zero:  # beside log_zero, round each term by itself
                         out[i, c] += np.log(p[c])
                         p[c] = 1.0
         for c in range(k):
@@ -321,8 +315,8 @@ def table_terms_without(
 ) -> Array:
     """log (count - w) / (total - w) in the table of each row's class, without its weight w (n,): (n, d).
 
-    Counts are (k, cells), their totals (k, d). A table of which nothing is left has all its cells alike; a cell of
-    which nothing is left has `log_zero`; an entry without a code has 0.
+    Counts are (k, cells), their totals (k, d). A table without any weight left is uniform; a cell without any weight
+    left has `log_zero`; an entry without a code has 0.
     """
     n, d = codes.shape
     out = np.zeros((n, d))
@@ -343,8 +337,8 @@ def leaves_without(
 ) -> Array:
     """The mean of log p(leaf | c) over the trees that have not seen a row, times the number of trees: (n, k).
 
-    The row's own weight is taken from the smoothed counts (k, cells) and totals (k, t). A leaf of a tree that has seen
-    the row is marked: -1 - leaf. A row that every tree has seen has scores of 0.
+    The row's own weight is subtracted from the smoothed counts (k, cells) and totals (k, t). A leaf of a tree that has
+    seen the row is marked: -1 - leaf. A row that every tree has seen has scores of 0.
     """
     n, t = marked.shape
     k = own.shape[1]
@@ -362,9 +356,9 @@ def leaves_without(
                 if w == 0.0:
                     out[i, c] += log_probability[cell, c]
                 else:
-                    above = max(counts[c, cell] - w, LEAST * abs(w))
+                    above = max(counts[c, cell] - w, MIN_LEFT * abs(w))
                     p[c] *= above / max(total[c, j] - w, above)
-                    if p[c] < SMALL:
+                    if p[c] < MIN_PRODUCT:
                         out[i, c] += np.log(p[c])
                         p[c] = 1.0
         for c in range(k):

@@ -25,38 +25,36 @@ from suffice.models.tables import histogram as grid
 from suffice.models.tables.categorical import Categorical, Counts, moved, rows_of
 from suffice.models.tables.histogram import ColumnHistogram, Histogram, from_cells, histogram
 
-CLOSE = 1e-9
-
-MAX_ITER, TOLERANCE = 300, 1e-4  # of k-means, as in scikit-learn's
-
+CLOSE = 1e-9  # relative difference that counts as rounding
+MAX_ITER, TOLERANCE = 300, 1e-4  # of k-means, as in scikit-learn
 Strategy = Callable[[ColumnHistogram, int], Array]
 
 
 def quantile(column: ColumnHistogram, n: int) -> Array:
-    """Intervals of about equal weight: each cut where the weight below is nearest to i/n of all, i = 1..n-1.
+    """Intervals of about equal weight: cuts where the weight below is nearest to i/n of the total, i = 1..n-1.
 
     >>> quantile(ColumnHistogram(np.arange(6), 0, np.ones((1, 6))), 3).tolist()
     [2, 4]
     """
     below = np.cumsum(column.weight)
-    share, wanted = below[:-1] / below[-1], np.arange(1, n) / n  # both rising
+    share, wanted = below[:-1] / below[-1], np.arange(1, n) / n
     after = np.minimum(np.searchsorted(share, wanted), len(share) - 1)
     gap = np.minimum(abs(share[after] - wanted), abs(share[np.maximum(after, 1) - 1] - wanted))
     return np.unique(np.searchsorted(share, wanted - gap - CLOSE) + 1)
 
 
 def uniform(column: ColumnHistogram, n: int) -> Array:
-    """Intervals of equal width from the least to the greatest value, those without a value left out."""
+    """Intervals of equal width from the least to the greatest value; intervals without a value are left out."""
     return _beyond(_place_in_range(column.value), np.arange(1, n) / n)
 
 
 def kmeans(column: ColumnHistogram, n: int) -> Array:
-    """Intervals of the values nearest to each of n means, with a small sum of squared distances from these.
+    """Intervals of the values nearest to each of n means, with a small sum of squared distances from the means.
 
-    The means are found by Lloyd's algorithm from evenly spread ones, as by scikit-learn's
-    KBinsDiscretizer(strategy="kmeans"); a value that is as near to two of them goes to the lower one, and there as
-    rounding has it. Where a mean loses all its values on the way, what becomes of it there depends on the order of the
-    rows. Then, and where quantiles have a smaller sum, the intervals are those of the least sum of all.
+    The means are found by Lloyd's algorithm from evenly spread ones, as in scikit-learn's
+    KBinsDiscretizer(strategy="kmeans"); a value that is equally near to two means goes to the lower one. If a mean
+    loses all its values (there the result depends on the order of the rows), or quantiles have a smaller sum, the
+    intervals are those of the least sum of all.
 
     >>> from suffice.models.tables.histogram import ordered
     >>> kmeans(ColumnHistogram(ordered(np.array([0.0, 1.0, 2.0, 10.0, 11.0])), 0, np.ones((1, 5))), 2).tolist()
@@ -67,7 +65,7 @@ def kmeans(column: ColumnHistogram, n: int) -> Array:
     least = min(_squares(place, weight, cuts) for cuts in others)
     cuts = _lloyd(place, weight, n)
     if cuts is None or _squares(place, weight, cuts) > least * (1 + CLOSE):
-        # one far value leaves the others few digits: then what is simpler may still be better
+        # One far value leaves the others few digits, so that the least sum found may not be the least.
         found = [_least_squares(place, weight, min(n, len(place))), *others]
         cuts = min(found, key=lambda one: _squares(place, weight, one))
     return cuts
@@ -78,28 +76,33 @@ def _lloyd(place: Array, weight: Array, n: int) -> Array | None:
     spread = np.average((place - np.average(place, weights=weight)) ** 2, weights=weight)
     means, label = (np.arange(n) + 0.5) / n, np.full(len(place), -1)
     for _ in range(MAX_ITER):
-        before, label = label, np.searchsorted(_middles(means) + CLOSE, place)
+        before, label = label, np.searchsorted(0.5 * (means[1:] + means[:-1]) + CLOSE, place)
         count = np.bincount(label, weight, n)
         if (count <= CLOSE * count.sum()).any():
             return None
         old, means = means, np.bincount(label, weight * place, n) / count
         if np.array_equal(label, before) or ((means - old) ** 2).sum() <= TOLERANCE * spread:
             break
-    return _beyond(place, _middles(means))
+    return _beyond(place, 0.5 * (means[1:] + means[:-1]))
 
 
 def _squares(place: Array, weight: Array, cuts: Array) -> float:
-    """The sum of squared distances from the means of intervals."""
+    """The sum of squared distances from the means of the intervals between cuts."""
     label = np.searchsorted(cuts, np.arange(len(place)), side="right")
     means = np.bincount(label, weight * place) / np.bincount(label, weight)
     return float(weight @ (place - means[label]) ** 2)
 
 
 def _least_squares(place: Array, weight: Array, n: int) -> Array:
-    """Where to cut values (m,) into n intervals of the least sum of squares."""
+    """Cuts of values (m,) into n intervals of the least sum of squares."""
     m, middle = len(place), int(np.searchsorted(np.cumsum(weight), 0.5 * weight.sum()))
     z = place - place[middle]
-    sums = [_outward(weight * power, middle) for power in (1.0, z, z * z)]
+
+    def outward(values: Array) -> Array:
+        """Sums (m + 1,) from the middle value to each place: a far value is in few of them, and spoils few digits."""
+        return np.concatenate([-np.cumsum(values[:middle][::-1])[::-1], [0.0], np.cumsum(values[middle:])])
+
+    sums = [outward(weight * power) for power in (1.0, z, z * z)]
 
     def squares(a: Array, b: Array) -> Array:
         w, first, second = (one[b] - one[a] for one in sums)
@@ -116,15 +119,10 @@ def _least_squares(place: Array, weight: Array, n: int) -> Array:
     return np.array(cuts[:0:-1], dtype=int)
 
 
-def _outward(values: Array, middle: int) -> Array:
-    """Sums (m + 1,) of the values between the middle one and each place, so that a far value is in few of them."""
-    return np.concatenate([-np.cumsum(values[:middle][::-1])[::-1], [0.0], np.cumsum(values[middle:])])
-
-
 def _one_more(least: Array, squares: Callable[[Array, Array], Array], i: int) -> tuple[Array, Array]:
-    """The least sums of i intervals up to each end (m + 1,), from those of i - 1, and where the last one begins.
+    """The least sums of i intervals up to each end (m + 1,), from those of i - 1, and where the last interval begins.
 
-    The last interval of a later end begins no earlier: halving the ends, each level looks at about m beginnings.
+    The last interval of a later end begins no earlier, so that by halving the ends each level tries about m beginnings.
     """
     m = len(least) - 1
     found, begin = np.full(m + 1, np.inf), np.zeros(m + 1, dtype=int)
@@ -148,12 +146,12 @@ def _one_more(least: Array, squares: Callable[[Array, Array], Array], i: int) ->
 
 
 def mdl(column: ColumnHistogram, n: int) -> Array:
-    """Cuts that tell the most about the class, as long as each is worth its description (Fayyad and Irani, 1993).
+    """Cuts of greatest information gain about the class, while each is worth its description (Fayyad and Irani, 1993).
 
         gain > log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2,    gain = N H - N1 H1 - N2 H2
 
-    with N, H, k the weight, the entropy in bits and the number of classes of an interval, and those of its two parts.
-    The cut of the greatest gain is made first, until no interval has one that is worth it, or there are n intervals.
+    N, H and k are the weight, the entropy in bits and the number of classes of an interval, or of one of its two parts.
+    The cut of greatest gain is made first, until no interval has one that is worth it, or there are n intervals.
     """
     table = column.table
     sums = np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0)))  # (k, m + 1)
@@ -170,14 +168,15 @@ def mdl(column: ColumnHistogram, n: int) -> Array:
 
 
 def _best_cut(sums: Array, a: int, b: int) -> tuple[float, int]:
-    """The gain of the best cut of the values a..b-1, 0 if it is not worth it, and where it is."""
+    """The gain of the best cut of the values a..b-1, 0 if it is not worth it, and its place."""
     if b - a < 2:
         return 0.0, a
     whole = sums[:, b] - sums[:, a]
     left = sums[:, a + 1 : b] - sums[:, a, None]
     right = whole[:, None] - left
     weight = float(whole.sum())
-    at = int(_first_least((_bits(left) + _bits(right))[:, None] / max(weight, 1e-300))[0])
+    remaining = (_bits(left) + _bits(right)) / max(weight, 1e-300)
+    at = int(np.argmax(remaining <= remaining.min() + CLOSE))  # the first of equals, up to rounding
     parts = [whole, left[:, at], right[:, at]]
     (all_bits, *bits), (k, *ks) = [float(_bits(p)) for p in parts], [int((p > CLOSE * weight).sum()) for p in parts]
     gain = all_bits - sum(bits)
@@ -194,55 +193,40 @@ def _bits(counts: Array) -> Array:
     return -np.asarray((counts * np.log2(share)).sum(axis=0))
 
 
-def _first_least(gap: Array) -> Array:
-    """Where each column (m, r) is least: the first of those that are except for rounding."""
-    return np.asarray(np.argmax(gap <= gap.min(axis=0) + CLOSE, axis=0))
-
-
 def _place_in_range(values: Array) -> Array:
-    """Values (m,) as shares of the way from the least to the greatest: no square of them is too large a number."""
+    """Values (m,) as shares of the way from the least to the greatest, whose squares cannot overflow."""
     half = 0.5 * values
     return np.asarray((half - half[0]) / (half[-1] - half[0]))
 
 
-def _middles(means: Array) -> Array:
-    return 0.5 * (means[1:] + means[:-1])
-
-
 def _beyond(place: Array, edges: Array) -> Array:
-    """The first value that is not below each edge, except for those that come before all or after all."""
+    """The first value that is not below each edge, without edges before the first or after the last value."""
     at = np.unique(np.searchsorted(place, edges - CLOSE))
     return at[(at > 0) & (at < len(place))]
 
 
 STRATEGIES: Mapping[str, Strategy] = {"quantile": quantile, "kmeans": kmeans, "uniform": uniform, "mdl": mdl}
-
-BY_CLASS = ("mdl",)  # those that say by the classes what deserves an interval of its own
-
-HEAD = 16  # cells that are looked at first
-
-LEAST_ROWS = 20  # that whole numbers must number to be taken for an identifier
-
-REPEATS = 10  # of measurements that would be expected among so many whole numbers in so short a range
-
-SPARSE, DENSE = 10, 1.5  # whole numbers from the first to the last for each row: at full precision, on a coarse grid
-
+BY_CLASS = ("mdl",)  # strategies that use the classes
+# A column of whole numbers is an identifier, see `numbers_rows`, ...
+MIN_ROWS = 20  # with at least this many rows
+MIN_REPEATS = 10  # if this many repetitions would be expected of measurements
+MAX_RANGE, MAX_RANGE_COARSE = 10, 1.5  # and the range is at most this for each row, on a full or coarse grid
+CELLS_TRIED_FIRST = 16  # cells that rule out most columns
 DIFFERENT = (
     "different cells, whose sums do not add up: add the histograms that they were chosen from (those of an unresolved "
     "model, `statistics_` of an estimator), and choose again"
 )
 
 AT_LEAST_TWO = SettingRule(lambda v: is_whole(v) and v > 1, "a whole number of at least 2")
-
 YES_OR_NO = SettingRule(lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 
 def _rising(value: Any) -> bool:
-    numbers: list[Any] = list(value) if isinstance(value, list | tuple) else [None]
-    return all(is_whole(n) and n > 1 for n in numbers) and sorted(set(numbers)) == numbers
+    numbers: list[Any] = list(value) if isinstance(value, list | tuple) else []
+    return len(numbers) > 0 and all(is_whole(n) and n > 1 for n in numbers) and sorted(set(numbers)) == numbers
 
 
-RISING = SettingRule(lambda v: _rising(v) and len(v) > 0, "whole numbers of at least 2 in rising order")
+RISING = SettingRule(_rising, "whole numbers of at least 2 in rising order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,13 +259,13 @@ class BinFeatures(CategoricalFeatures):
         return Intervals(self.categories[j])
 
     def read(self, X: Encoded) -> Array:
-        """Codes (n, d) of numbers: the cell of each, -1 where it is missing."""
+        """Codes (n, d) of rows: the cell of each number, -1 where an entry is missing."""
         if X.features is not self:
             self.check(X.features)
         return X.values if isinstance(X.features, BinFeatures) else self.codes(X.values)
 
     def codes(self, values: Array) -> Array:
-        """The cell of each of the numbers (n, d); -1 where it is missing."""
+        """The cell of each number (n, d), -1 where an entry is missing."""
         bounds = np.concatenate([np.zeros(0), *self.categories])
         found = np.empty(values.shape, dtype=np.int8 if self.sizes.max(initial=0) < 128 else np.int32)
         _kernels.interval_codes(values, bounds, self.starts, found)
@@ -292,20 +276,15 @@ class BinFeatures(CategoricalFeatures):
 class Binning:
     """How a histogram becomes cells, which are unions of neighbouring cells of its grid.
 
-    A column of at most `n_bins` values has a cell for each of them; otherwise the strategy cuts. A cut is midway
-    between the neighbouring values, but beside a spike it is where the spike ends: a number that was never learned and
-    is not the spike itself belongs to the ordinary neighbour. A column with one value, or none, has one cell and so no
-    say. With the strategy "mdl" the classes alone decide what is a cell of its own, spike or not.
+    A column of at most `n_bins` values has a cell for each; otherwise the strategy cuts. A cut is midway between the
+    neighbouring values, but directly beside a spike: an unknown number near the spike belongs to the ordinary
+    neighbour. A column with one value, or none, has one cell and so no effect. With the strategy "mdl" the classes
+    alone decide, whether or not a value is a spike.
 
     Parameters
     ----------
-    strategy : {"quantile", "kmeans", "uniform", "mdl"}
-        Cells of equal weight, around means, of equal width, or that tell the most about the class; see
-        `suffice.models.tables.binned`.
-    n_bins : int
-        How many cells. Spikes count as cells; one between ordinary values parts them, which makes one more.
-    spikes : bool
-        Whether a value with more than 1/n_bins of the weight is a cell of its own; the others are cut among themselves.
+    strategy, n_bins, spikes
+        As in `suffice.features.Bins`. A spike between ordinary values parts them, which makes one more cell.
     identifiers : bool
         Whether a column that numbers the rows is left out, by giving it one cell: see `numbers_rows`.
     """
@@ -323,18 +302,18 @@ class Binning:
 
     def bounds(self, column: ColumnHistogram) -> Array:
         """The lower bounds of the cells of one column, the first -inf."""
-        column = _held(column)
+        column = _nonempty(column)
         if len(column.keys) < 2 or (self.identifiers and numbers_rows(column)):
             return np.array([-np.inf])
         spike = self.spike(column)
         return np.append(-np.inf, _between(column, self.cuts(column, spike), spike))
 
     def spike(self, column: ColumnHistogram) -> Array:
-        """Which values of a column are spikes (m,)."""
+        """True for the values of a column that are spikes (m,)."""
         return np.asarray(column.weight * self.n_bins > column.weight.sum() * (1 + CLOSE)) & self.spikes
 
     def cuts(self, column: ColumnHistogram, spike: Array) -> Array:
-        """Before which cells of the grid there is a cut."""
+        """The cells of the grid before which there is a cut."""
         cut, m = STRATEGIES[self.strategy], len(column.keys)
         if self.strategy in BY_CLASS:
             return cut(column, self.n_bins)
@@ -350,44 +329,44 @@ class Binning:
 
 
 def numbers_rows(column: ColumnHistogram) -> bool:
-    """Whether a column is whole numbers that number the rows, no two alike in a short range: an identifier.
+    """True if a column is an identifier: distinct whole numbers in a short range.
 
-    n of them, at least 20, with at most 10 n from the least to the greatest, and so close together that measurements
-    would repeat: n^2 / (2 range) > 10. So it is found in a random part of the rows as well. On a coarse grid no cell
-    may hold more rows than whole numbers, in a range of at most 1.5 n. Rows are told from weights as in `rows_of`.
+    There are n of them, at least 20, in a range of at most 10 n, so close together that measurements would repeat:
+    n^2 / (2 range) > 10. This finds an identifier in a random part of the rows, too. On a coarse grid no cell may hold
+    more rows than whole numbers, in a range of at most 1.5 n. `rows_of` counts rows from weights.
     """
     weight = rows_of(column.table).sum(axis=0)
     rows = float(weight.sum())
-    if rows < LEAST_ROWS:
+    if rows < MIN_ROWS:
         return False
-    if _crowded(column.taking(slice(HEAD)), weight[:HEAD]).any():  # most columns show it at once
+    if _crowded(column.taking(slice(CELLS_TRIED_FIRST)), weight[:CELLS_TRIED_FIRST]):
         return False
     with np.errstate(over="ignore"):
         span = column.low[-1] - column.high[0] + 1
-    exact = bool((_whole(column) <= 1).all())
-    most = min(SPARSE * rows, rows * (rows / (2 * REPEATS))) if exact else DENSE * rows
-    return bool(span <= most and not _crowded(column, weight).any())
+    exact = bool((_room(column) <= 1).all())
+    most = min(MAX_RANGE * rows, rows * (rows / (2 * MIN_REPEATS))) if exact else MAX_RANGE_COARSE * rows
+    return bool(span <= most and not _crowded(column, weight))
 
 
-def _whole(column: ColumnHistogram) -> Array:
-    """How many whole numbers each cell of the grid has room for (m,)."""
+def _room(column: ColumnHistogram) -> Array:
+    """The number of whole numbers in each cell of the grid (m,)."""
     with np.errstate(over="ignore"):
         return np.asarray(np.floor(column.high) - np.ceil(column.low) + 1)
 
 
-def _crowded(column: ColumnHistogram, weight: Array) -> Array:
-    """Which cells of the grid hold more rows (m,) than whole numbers."""
-    return ~np.asarray(weight <= _whole(column) * (1 + CLOSE))
+def _crowded(column: ColumnHistogram, weight: Array) -> bool:
+    """True if a cell of the grid holds more rows (m,) than whole numbers."""
+    return bool((~np.asarray(weight <= _room(column) * (1 + CLOSE))).any())
 
 
-def _held(column: ColumnHistogram) -> ColumnHistogram:
-    """The cells of the grid that hold something: one may have lost its weight, to another class for example."""
+def _nonempty(column: ColumnHistogram) -> ColumnHistogram:
+    """The cells of the grid that have weight; one may have lost it, to another class for example."""
     some = column.weight > 0
     return column if some.all() else column.taking(some)
 
 
 def _between(column: ColumnHistogram, cuts: Array, spike: Array) -> Array:
-    """The numbers at which to cut before some cells of the grid: on the grid, so that cells are unions of its cells."""
+    """Numbers at which to cut before some cells of the grid; they are on the grid, so that cells are unions of its."""
     before, after, shift = column.taking(cuts - 1), column.taking(cuts), column.shift
     least, most = before.above, after.low
     middle = grid.number(grid.ordered(0.5 * before.high + 0.5 * most) >> shift << shift)
@@ -395,65 +374,58 @@ def _between(column: ColumnHistogram, cuts: Array, spike: Array) -> Array:
     return np.where(left == right, np.clip(middle, least, most), np.where(right, most, least))
 
 
-EXACT = float(1 << 53)  # from which on whole numbers may be one double
+MAX_EXACT = float(1 << 53)  # above it, different whole numbers may be one double
 
 
 @dataclass(frozen=True)
-class Described:
-    """What became of a column: how many cells it has, which values are cells of their own, and why it has no say."""
+class ColumnCells:
+    """A column in cells: their number, the values that have their own, and the reason if it is left out."""
 
     name: str
     cells: int
     spikes: tuple[float, ...]
-    left_out: LeftOut | None  # None: it takes part
+    left_out: LeftOut | None
 
     def summary(self) -> ColumnSummary:
-        """The same as models say it."""
+        """The summary that models give of a column."""
         return ColumnSummary(f"{self.cells} cells", self.left_out, self.spikes)
 
     def words(self) -> str:
-        """The same as a line for people to read."""
+        """The summary as a line of text."""
         return self.summary().sentence()
 
 
-def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[Described, ...]:
-    """What became of each column of a histogram in these cells."""
-    columns = map(_held, s.sums.columns())
-    return tuple(_described(features, j, column, binning) for j, column in enumerate(columns))
-
-
-def _described(features: BinFeatures, j: int, column: ColumnHistogram, binning: Binning) -> Described:
-    bounds = features.categories[j]
-    at = np.searchsorted(bounds, column.low, side="right") - 1
-    alone = binning.spike(column) & (np.bincount(at, minlength=len(bounds))[at] == 1) & (len(bounds) > 1)
-    why = _left_out(column, binning.identifiers)
-    return Described(features.name(j), len(bounds), tuple(column.value[alone].tolist()), why)
+def describe(s: Statistics[Histogram], features: BinFeatures, binning: Binning) -> tuple[ColumnCells, ...]:
+    """Describe each column of a histogram in these cells."""
+    found = []
+    for j, (whole, bounds) in enumerate(zip(s.sums.columns(), features.categories, strict=True)):
+        column = _nonempty(whole)
+        at = np.searchsorted(bounds, column.low, side="right") - 1
+        alone = binning.spike(column) & (np.bincount(at, minlength=len(bounds))[at] == 1) & (len(bounds) > 1)
+        spikes = tuple(column.value[alone].tolist())
+        found.append(ColumnCells(features.name(j), len(bounds), spikes, _left_out(column, binning.identifiers)))
+    return tuple(found)
 
 
 def _left_out(column: ColumnHistogram, identifiers: bool) -> LeftOut | None:
-    """Why a column has no say; None if it has."""
+    """Why a column is left out; None if it takes part."""
     if len(column.keys) < 2:
         if not len(column.keys):
             return LeftOut.EMPTY
-        return LeftOut.CONSTANT if abs(float(column.value[0])) < EXACT else LeftOut.ROUNDED
+        return LeftOut.CONSTANT if abs(float(column.value[0])) < MAX_EXACT else LeftOut.ROUNDED
     return LeftOut.NUMBERS_ROWS if identifiers and numbers_rows(column) else None
 
 
-def silent(s: Statistics[Histogram], identifiers: bool = True) -> tuple[LeftOut | None, ...]:
-    """Of each column of a histogram, why it is left out; None if it takes part."""
-    return tuple(_left_out(_held(column), identifiers) for column in s.sums.columns())
-
-
-POINT = 1e-9  # of the extent of a column: cells that are no wider hold one value
+MAX_POINT = 1e-9  # share of a column's range up to which the width of a cell is that of one value
 
 
 @dataclass(frozen=True, eq=False)
 class Binned(Categorical):
     """p(x, y) = p(y) prod_j p(cell of x_j | y): tables over intervals of numbers, chosen from the sums themselves.
 
-    What is summed is a `Histogram` on a nested grid, from which `resolve` chooses the cells; `restrict` adds the grid's
-    cells up to theirs. So fitting in pieces, and adding fitted models, give the cells and tables of all rows at once.
-    After forgetting, the grid stays as coarse as it was: that matters for columns of more than 4,096 values alone.
+    The sums are a `Histogram` on a nested grid, from which `resolve` chooses the cells; `restrict` adds the grid's
+    cells up to these. So fitting in pieces, and merging fitted models, give the cells and tables of all rows at once.
+    After forgetting, the grid stays as coarse as it was, which matters only for columns of more than 4,096 values.
 
     The density is the probability of the cell, not divided by its width: it sums to one over the cells.
 
@@ -462,7 +434,7 @@ class Binned(Categorical):
     prior : Dirichlet or None
         Pseudo-counts of the tables.
     strategy, n_bins, spikes, identifiers
-        As in `suffice.models.tables.binned.Binning`.
+        As in `Binning`.
 
     Examples
     --------
@@ -480,15 +452,16 @@ class Binned(Categorical):
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
     # the least and the greatest number learned
     extent: Annotated[Array | None, "nan d 2"] = field(default=None, kw_only=True)
-    # whether every value has a cell of its own
+    # whether every value has its own cell
     single: Annotated[Array | None, "bool d"] = field(default=None, kw_only=True)
 
     @property
     def binning(self) -> Binning:
-        """How cells are chosen."""
+        """The settings by which cells are chosen."""
         return Binning(self.strategy, self.n_bins, self.spikes, self.identifiers)
 
-    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:  # a histogram until cells are chosen
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:
+        """A `Histogram` until cells are chosen, then `Counts`."""
         if isinstance(domain.features, BinFeatures):
             return super().sums(X, W, domain)
         return histogram(domain.features.stored(X), W)
@@ -504,38 +477,40 @@ class Binned(Categorical):
     def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         if isinstance(features, BinFeatures):
             return super().sql_statistics(rows, features)
-        return features or rows.features, from_cells(rows.cells(grid.CELLS), len(rows.classes))
+        return features or rows.features, from_cells(rows.cells(grid.MAX_CELLS), len(rows.classes))
 
     def resolve(self, s: Statistics[Any]) -> Self:
-        """The cells chosen from a histogram; kept where the sums are over cells already."""
+        """Choose the cells from a histogram; sums over cells keep theirs."""
         features, extent, single = s.domain.features, self._extent(s), self.single
         if not isinstance(features, BinFeatures):
             features = self.binning.features(s)
             values = np.array([np.count_nonzero(column.weight > 0) for column in s.sums.columns()])
             single = features.sizes >= values
         domain = replace(s.domain, features=features)
-        return replace(self, domain=domain, extent=extent, single=single).believing(s)
+        return replace(self, domain=domain, extent=extent, single=single).with_pseudo_counts(s)
 
     def _extent(self, s: Statistics[Any]) -> Array | None:
-        """Between which numbers each column lies (d, 2); NaN for one that has none."""
+        """The least and the greatest number of each column (d, 2); NaN for a column without numbers."""
         return self.extent if isinstance(s.domain.features, BinFeatures) else s.sums.extent()
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
-        """A number of each cell, all of them as probable, within the least and the greatest learned."""
+        """A random number of each cell (n, d), uniform within the least and the greatest number learned."""
         features = cast(BinFeatures, self._resolved().features)
-        each = zip(features.categories, self._ends(), cells.T, strict=True)
-        values = [_within(bounds, ends, cell, rng) for bounds, ends, cell in each]
+        values = []
+        for bounds, ends, cell in zip(features.categories, self._ends(), cells.T, strict=True):
+            low, high = (side[cell] for side in _sides(bounds, ends))
+            values.append(np.minimum(low + rng.random(len(cell)) * (high - low), high))
         return Encoded(Features(features.width, features.names), np.column_stack(values))
 
     def _ends(self) -> Array:
-        """The extent (d, 2), NaN where nothing is known of it."""
+        """The extent (d, 2), NaN where it is unknown."""
         return np.full((self._resolved().width, 2), np.nan) if self.extent is None else self.extent
 
     def log_volume(self, X: Encoded) -> Array:
         """The sum over columns of log width of the cell + 2 log(1 + distance / width).
 
-        The distance is that of a number beyond all learned ones to the nearest of these. In a column in which every
-        value has a cell of its own, all cells are as wide. A column of one cell adds nothing, as it has no say.
+        The distance of a number outside the extent is to the nearest number learned. In a column in which every value
+        has its own cell, all cells have the same width. A column of one cell adds nothing.
         """
         features = cast(BinFeatures, self._resolved().features)
         cells, single = features.read(X), np.zeros(features.width, dtype=bool) if self.single is None else self.single
@@ -550,7 +525,7 @@ class Binned(Categorical):
         return out
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
-        """The histogram added up to the cells."""
+        """Add the histogram up to the cells."""
         cells = self._resolved().features
         if isinstance(s.domain.features, BinFeatures) or not isinstance(cells, BinFeatures):
             return s
@@ -565,24 +540,18 @@ class Binned(Categorical):
 
 
 def _sides(bounds: Array, extent: Array) -> tuple[Array, Array]:
-    """The least and the greatest number of each cell (r,), given lower bounds (r,), of which the first is -inf."""
+    """The least and the greatest number of each cell (r,), from lower bounds (r,), of which the first is -inf."""
     below = np.nextafter(bounds[1:], -np.inf)
     least = np.fmin(extent[0], below[0]) if len(below) else extent[0]
     most = np.fmax(extent[1], bounds[-1]) if len(below) else extent[1]
     return np.append(least, bounds[1:]), np.append(below, most)
 
 
-def _within(bounds: Array, extent: Array, cells: Array, rng: np.random.Generator) -> Array:
-    """Numbers (n,) in the cells (n,) of lower bounds (r,), of which the first is -inf."""
-    low, high = (side[cells] for side in _sides(bounds, extent))
-    return np.asarray(np.minimum(low + rng.random(len(cells)) * (high - low), high))
-
-
 def widths(bounds: Array, extent: Array, single: bool) -> Array:
-    """How wide each cell (r,) is within the extent (2,); all as wide if every value has a cell of its own.
+    """The width of each cell (r,) within the extent (2,); all the same if every value has its own cell.
 
-    A cell of one value is as wide as m others of the geometric mean of their m widths: then it is held against all of
-    these together, by its probability.
+    A cell of one value gets m times the geometric mean of the widths of the m others: so its probability compares with
+    that of all others together.
 
     >>> widths(np.array([-np.inf, 1.0, 4.0]), np.array([-1.0, 5.0]), False)
     array([2., 3., 1.])
@@ -591,7 +560,7 @@ def widths(bounds: Array, extent: Array, single: bool) -> Array:
     limits = np.finfo(float)
     with np.errstate(over="ignore"):
         width, whole = high - low, high[-1] - low[0]
-        wide = width > POINT * min(whole, limits.max)
+        wide = width > MAX_POINT * min(whole, limits.max)
         if single or not wide.any():
             width = np.full(len(width), whole / len(width))
         else:
@@ -600,7 +569,7 @@ def widths(bounds: Array, extent: Array, single: bool) -> Array:
 
 
 def in_cells(s: Histogram, cells: BinFeatures) -> Counts:
-    """The cells of a histogram added up to others, which are unions of them."""
+    """Add the cells of a histogram up to other cells, which are unions of them."""
     at = [np.zeros(0, dtype=int)]
     for j, (column, start) in enumerate(zip(s.columns(), cells.starts, strict=False)):
         first, last = (np.searchsorted(cells.categories[j], side, side="right") for side in (column.low, column.high))
@@ -614,23 +583,23 @@ def in_cells(s: Histogram, cells: BinFeatures) -> Counts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Glimpse(Histogram):
-    """A histogram of which a column with fractions has no cells but those of its least and its greatest number.
+class ProbeHistogram(Histogram):
+    """A histogram that keeps, of a column with fractions, only the cells of its least and greatest number.
 
-    They tell whether such a column varies, and it numbers no rows: so `silent` says of all columns what it would say of
-    their whole numbers one by one.
+    These tell whether the column varies, and a column with fractions is not an identifier: so the reasons to leave out
+    columns are those of the whole histogram.
     """
 
     fixed: ClassVar = (*Histogram.fixed, "fractions")
 
-    fractions: Array  # (d,) whether a column has any
+    fractions: Array  # (d,) True for columns with fractions
 
     def align(self, other: Self) -> tuple[Self, Self]:
         both = self.fractions | other.fractions
         return Histogram.align(self.at_ends(both), other.at_ends(both))
 
     def at_ends(self, fractions: Array) -> Self:
-        """The same where all of these columns have fractions."""
+        """Keep only the ends of further columns that turned out to have fractions."""
         each = self.columns()
         keys, shift, tables = list(self.keys), list(self.shift), [column.table for column in each]
         for j in np.flatnonzero(fractions & ~self.fractions):
@@ -640,23 +609,9 @@ class Glimpse(Histogram):
         return replace(self, keys=tuple(keys), shift=tuple(shift), table=table, fractions=fractions)
 
 
-def glimpse(X: Array, W: OneHot | Array) -> Glimpse:
-    """S(X, W) for numbers X (n, d) and signed class weights W (n, k)."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    fractions, ends = _ends(X, weighing(W))
-    at, columns = ends[:, fractions], np.flatnonzero(fractions)
-    few = np.where(fractions, np.nan, X)
-    few[at, columns] = X[at, columns]
-    if fractions.all():  # nothing is left of other rows
-        some = np.unique(at)
-        few, W = few[some], W[some]
-    found = histogram(few, W)
-    return Glimpse(found.keys, found.shift, found.table, fractions)
-
-
 @compiled
 def _ends(X: Array, some: Array) -> tuple[Array, Array]:
-    """Which columns have fractions in some of the rows (d,), and the rows of their least and greatest number (2, d)."""
+    """True for columns with fractions in some of the rows (d,), and the rows of least and greatest number (2, d)."""
     n, d = X.shape
     fractions, ends = np.zeros(d, np.bool_), np.zeros((2, d), np.int64)
     least, greatest = np.full(d, np.inf), np.full(d, -np.inf)
@@ -672,8 +627,22 @@ def _ends(X: Array, some: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Glimpsed(Binned):
-    """`Binned` for as long as it takes to find out which columns say anything."""
+class ColumnProbe(Binned):
+    """`Binned` with sums that only tell which columns are constant or identifiers, which takes much less time."""
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Any:
-        return glimpse(domain.features.stored(X), W)
+        values = np.ascontiguousarray(domain.features.stored(X), dtype=np.float64)
+        fractions, ends = _ends(values, weighing(W))
+        at, columns = ends[:, fractions], np.flatnonzero(fractions)
+        few = np.where(fractions, np.nan, values)
+        few[at, columns] = values[at, columns]
+        if fractions.all():  # all other rows are empty now
+            some = np.unique(at)
+            few, W = few[some], W[some]
+        found = histogram(few, W)
+        return ProbeHistogram(found.keys, found.shift, found.table, fractions)
+
+    def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
+        """Summaries that say only why a column is left out."""
+        reasons = (_left_out(_nonempty(column), self.identifiers) for column in s.sums.columns())
+        return tuple(ColumnSummary(left_out=reason) for reason in reasons)

@@ -41,9 +41,9 @@ from suffice.priors import Dirichlet, table_evidence
 
 
 def counted(X: Encoded, features: CategoricalFeatures, W: OneHot | Array) -> Array:
-    """sum_i W_ic 1(code of x_ij is v) for every cell of the features: (k, cells); an entry without a code has no part.
+    """sum_i W_ic 1(code of x_ij is v) for every cell of the features: (k, cells); entries without a code are skipped.
 
-    Rows are counted in the cells of their own categories, which are then added up to those of the features.
+    Rows are counted in the cells of their own categories, which are then added up to the cells of the features.
     """
     codes, starts, cells = features.own_cells(X)
     table = sums_by_code(codes, starts, W)
@@ -51,7 +51,7 @@ def counted(X: Encoded, features: CategoricalFeatures, W: OneHot | Array) -> Arr
 
 
 def sums_by_code(codes: Array, starts: Array, W: OneHot | Array) -> Array:
-    """sum_i W_ic 1(codes_ij is v) for every cell starts_j + v: (k, cells); an entry of code -1 takes no part."""
+    """sum_i W_ic 1(codes_ij is v) for every cell starts_j + v: (k, cells); entries of code -1 are skipped."""
     if isinstance(W, OneHot):
         return np.asarray(_kernels.table_counts(codes, starts, W.codes, W.weight, len(W.classes)))
     table = _kernels.table_sums(codes, starts, np.ascontiguousarray(W))
@@ -59,16 +59,16 @@ def sums_by_code(codes: Array, starts: Array, W: OneHot | Array) -> Array:
 
 
 def scored(X: Encoded, features: CategoricalFeatures, terms: Array) -> Array:
-    """sum_j terms[cell of x_ij] (n, k), where terms are (cells, k); an entry without a code adds nothing."""
+    """sum_j terms[cell of x_ij] (n, k), where terms are (cells, k); entries without a code add nothing."""
     codes, starts, cells = features.own_cells(X)
     k = terms.shape[1]
-    known = np.zeros((len(terms) + 1, -(-k // 4) * 4))  # the last is that of categories that are not among these
+    known = np.zeros((len(terms) + 1, -(-k // 4) * 4))  # the last row is for unknown categories
     known[:-1, :k] = terms
     return np.asarray(_kernels.table_log_density(codes, starts, known if cells is None else known[cells], k))
 
 
 def moved(table: Array, at: Array, size: int) -> Array:
-    """The cells (k, cells) added up to other cells: cell v to `at[v]` of `size` cells.
+    """Add cells (k, cells) up to other cells: cell v to `at[v]` of `size` cells.
 
     >>> moved(np.array([[1.0, 2.0, 4.0]]), np.array([0, 2, 2]), 3)
     array([[1., 0., 6.]])
@@ -80,9 +80,10 @@ def moved(table: Array, at: Array, size: int) -> Array:
 
 
 def rows_of(table: Array) -> Array:
-    """Weights by class and cell (k, m) as rows: in units of the class's lightest cell, unless that is a whole number.
+    """Estimate the numbers of rows behind weights by class and cell (k, m).
 
-    So rows count as such under class weights and under weights that sum to one, and weight 2 is the row twice.
+    Weights are divided by that of the class's lightest cell, unless it is a whole number. So the result is the same
+    under class weights and under weights that sum to one, and weight 2 is the row twice.
     """
     lightest = np.min(np.where(table > 0, table, np.inf), axis=1, initial=np.inf)
     unit = np.where(np.isfinite(lightest) & (lightest != np.rint(lightest)), lightest, 1.0)
@@ -90,7 +91,7 @@ def rows_of(table: Array) -> Array:
 
 
 def by_feature(starts: Array, cells: Array) -> Array:
-    """The sum of each feature's cells (k, cells) -> (k, d), where a feature may have none."""
+    """The sum of each feature's cells, (k, cells) -> (k, d); a feature may have no cells."""
     out, some = np.zeros((len(cells), len(starts) - 1)), starts[1:] > starts[:-1]
     out[:, some] = np.add.reduceat(cells, starts[:-1][some], axis=1) if some.any() else 0.0
     return out
@@ -99,7 +100,7 @@ def by_feature(starts: Array, cells: Array) -> Array:
 def impossible(
     table: Array, starts: Array, value: Callable[[int, int], str], domain: Domain, mass: Array
 ) -> str | None:
-    """Why no rows of such masses can have such a table; None if some can. `value`: (feature, cell) in words."""
+    """Why no rows of these masses can have this table, or None. `value` names a cell: (feature, cell) -> text."""
     if (table < 0).any():
         c, cell = np.argwhere(table < 0)[0].tolist()
         j = int(np.searchsorted(starts, cell, side="right")) - 1
@@ -113,11 +114,10 @@ def impossible(
     return None
 
 
-MANY = 32  # categories that a column of numbers with fractions, or of dates, may have without more ado
-
-FEW = 10  # rows a category, below which such a column is better put in bins
-
-LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: below any sum of others, yet a number
+# A column of numbers with fractions, or of dates, is better put in bins if it has ...
+MIN_CATEGORIES_SCATTERED = 32  # more categories than this
+MAX_ROWS_SCATTERED = 10  # and fewer rows for each category than this
+LOG_ZERO = -1e9  # log of a probability that maximum likelihood puts at zero: finite, but below any sum of others
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +158,7 @@ class Counts(Sums):
         return Overview.each(features, column)
 
     def pruned(self, features: Features) -> tuple[Features, Self]:
-        """Without the categories that no row has any more, unless they were declared."""
+        """Drop the categories that no row has any more, unless they were declared."""
         if not isinstance(features, CategoricalFeatures):
             raise TypeError("counts are of categories")
         if features.closed:
@@ -176,12 +176,12 @@ class Tables:
     log_probability: Annotated[Array, "inf c k"]
 
     def by_column(self, X: Encoded) -> Array:
-        """The logarithm of each row's cell in every column, by class (n, k, d); 0 where an entry has no code."""
+        """log p(x_ij | y) of each row, class and column (n, k, d); 0 where an entry has no code."""
         features = _of(self.domain)
         return np.asarray(_kernels.table_terms(features.read(X), features.starts, self.log_probability))
 
     def tempered(self, weight: Array) -> Self:
-        """All logarithms times a weight a column (d,)."""
+        """Multiply all logarithms by the weight of their column (d,)."""
         each = np.repeat(weight, _of(self.domain).sizes)[:, None]
         return replace(self, log_probability=each * self.log_probability)
 
@@ -199,14 +199,14 @@ class Categorical(
 ):
     """p(x, y) = p(y) prod_j p(x_j | y), with a table for each p(x_j | y) (rc1, II-C and appendix B).
 
-    An entry without a code (missing, or a category never learned) leaves its feature out of the product. Under
-    maximum likelihood a category that a class never had has probability zero.
+    An entry without a code (missing, or an unknown category) leaves its feature out of the product. Under maximum
+    likelihood a category that a class never had has probability zero.
     """
 
     prior: Dirichlet | None = None
     believed: Annotated[Array | None, "k c|1 c"] = field(default=None, kw_only=True)  # the prior's pseudo-counts
     encoder: Encoder = field(default=Categories(), kw_only=True)
-    scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements, not categories
+    scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         return replace(self, domain=s.domain, believed=self._pseudo(s), scattered=_scattered(s))
@@ -215,12 +215,13 @@ class Categorical(
         if not self.scattered:
             return ()
         columns = self._resolved().features.listed(np.array(self.scattered))
-        said = (
-            f"numbers with fractions, or dates, with fewer than {FEW} rows a value were taken as categories: {columns}"
+        return (
+            Notice(
+                f"numbers with fractions, or dates, with fewer than {MAX_ROWS_SCATTERED} rows a value were taken as "
+                f"categories: {columns}. A value that was never learned says nothing; put these columns in bins first "
+                "(suffice.features.Bins), or use NaiveBayes, which does that by itself"
+            ),
         )
-        why = "A value that was never learned says nothing"
-        bins = "put these columns in bins first (suffice.features.Bins), or use NaiveBayes, which does that by itself"
-        return (Notice(f"{said}. {why}; {bins}"),)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
         return Counts(counted(X, _of(domain), W))
@@ -231,7 +232,10 @@ class Categorical(
 
     def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         if features is not None:
-            return features, coded_asked(rows, cast(CategoricalFeatures, features))
+            known = cast(CategoricalFeatures, features)
+            tables = zip(rows.coded([known.reading(j) for j in range(known.width)]), known.sizes, strict=True)
+            wide = [np.pad(table, ((0, 0), (0, size - table.shape[1]))) for table, size in tables]
+            return features, Counts(np.concatenate(wide, axis=1))
         each = rows.counts()
         found = [coded([values]) for values, _ in each]
         kept = [cast(CategoricalFeatures, one.features).categories[0] for one in found]
@@ -241,7 +245,7 @@ class Categorical(
 
     @property
     def prior_rows(self) -> float:
-        """In most columns."""
+        """The median over columns."""
         if self.believed is None or self.domain is None or not self.domain.width:
             return 0.0
         return float(np.median(by_feature(_of(self.domain).starts, self.believed)))
@@ -256,12 +260,12 @@ class Categorical(
     def of_columns(self, features: Features, at: Array, names: Array) -> Self:
         return self if self.prior is None else replace(self, prior=self.prior.within(features, at, names))
 
-    def believing(self, s: AnyStatistics) -> Self:
-        """The model, whose cells are known, with the prior's pseudo-counts from S as it was summed."""
+    def with_pseudo_counts(self, s: AnyStatistics) -> Self:
+        """The model, whose cells are known, with the prior's pseudo-counts for statistics as they were summed."""
         return replace(self, believed=self._pseudo(self.restrict(s)))
 
     def _smoothed(self, s: Statistics[Counts]) -> tuple[Array, Array]:
-        """The counts with the prior's added (k, cells), and their sum over each feature's table (k, d)."""
+        """Counts with the prior's pseudo-counts (k, cells), and their sum over each feature's table (k, d)."""
         counts = s.sums.table + (self._pseudo(s) if self.believed is None else self.believed)
         return counts, by_feature(_of(s.domain).starts, counts)
 
@@ -272,7 +276,7 @@ class Categorical(
         counts, total = self._smoothed(s)
         bad = by_feature(features.starts, (counts < 0).astype(float)) > 0
         valid = replace(s, mass=s.mass > 0, sums=Counts(np.repeat(~bad & (total > 0), sizes, axis=1)))
-        empty = np.repeat(total <= 0, sizes, axis=1)  # nothing is known: all categories alike
+        empty = np.repeat(total <= 0, sizes, axis=1)  # an empty table is uniform
         p = np.where(
             empty, 1.0 / np.repeat(sizes, sizes), counts / np.repeat(np.where(total > 0, total, 1), sizes, axis=1)
         )
@@ -280,7 +284,7 @@ class Categorical(
         return Attempt(Tables(s.domain, self.class_log_prob(s), log_p.T.copy()), valid)
 
     def log_likelihood(self, target: Statistics[Counts], best: Tables, theta: Tables) -> float:
-        """log p(X, Y), and of the prior's pseudo-rows."""
+        """log p(X, Y) of the rows and of the prior's pseudo-rows."""
         counts, _ = self._smoothed(target)
         return float((counts * theta.log_probability.T).sum()) + self.class_log_likelihood(target, best, theta)
 
@@ -297,7 +301,7 @@ class Categorical(
         return LogTables(s.mass * (not self.classes_given), s.sums.table.T)
 
     def feasible(self, eta: LogTables, start: LogTables) -> LogTables:
-        """Every table on the simplex, by Euclidean projection of its exponentials."""
+        """Project the exponentials of every table onto the simplex."""
         at = _of(self._resolved()).starts
         tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
         intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
@@ -309,14 +313,14 @@ class Categorical(
 
     def _resolved(self) -> Domain:
         if self.domain is None:
-            raise ValueError("a model has a domain once it is resolved")
+            raise ValueError("the model has no domain yet: resolve it first")
         return self.domain
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
         return scored(X, _of(theta.domain), theta.log_probability)
 
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
-        """The tables of a class change by what a row counts there."""
+        """The counts of a class lose the weight of the row in that class."""
         features = _of(theta.domain)
         return table_without(features.read(X), features.starts, dense(Y), *self._smoothed(s), LOG_ZERO)
 
@@ -338,7 +342,7 @@ class Categorical(
         return self.filled(np.column_stack([drawn(table, codes, rng) for table in tables]), rng)
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:  # noqa: ARG002 - a category is its cell
-        """A value for each cell (n, d), as the encoder gives values."""
+        """A random value of each cell (n, d), as the encoder gives values."""
         return Encoded(self._resolved().features, cells.astype(np.int32))
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
@@ -349,13 +353,6 @@ class Categorical(
         return tables(_of(theta.domain), keys_of(self), theta.log_probability)
 
 
-def coded_asked(rows: DatabaseRows, features: CategoricalFeatures) -> Counts:
-    """Counts of cells that are known."""
-    tables = rows.coded([features.reading(j) for j in range(features.width)])
-    pairs = zip(tables, features.sizes, strict=True)
-    return Counts(np.concatenate([np.pad(t, ((0, 0), (0, size - t.shape[1]))) for t, size in pairs], axis=1))
-
-
 def _of(domain: Domain) -> CategoricalFeatures:
     if not isinstance(domain.features, CategoricalFeatures):
         raise TypeError("tables are over categories: encode the columns with suffice.encoders.Categories")
@@ -363,29 +360,28 @@ def _of(domain: Domain) -> CategoricalFeatures:
 
 
 def _scattered(s: Statistics[Counts]) -> tuple[int, ...]:
-    """The columns of many numbers with fractions, or of many dates, with few rows each."""
+    """The columns of many numbers with fractions, or of many dates, with few rows for each."""
     features = _of(s.domain)
     rows = by_feature(features.starts, s.sums.table).sum(axis=0)
-    many = (features.sizes > MANY) & (features.sizes * FEW > rows)
-    return tuple(j for j in np.flatnonzero(many).tolist() if _measured(features.categories[j]))
+    many = (features.sizes > MIN_CATEGORIES_SCATTERED) & (features.sizes * MAX_ROWS_SCATTERED > rows)
 
+    def measured(values: Array) -> bool:
+        return values.dtype.kind == "M" or (values.dtype.kind == "f" and bool((values != np.rint(values)).any()))
 
-def _measured(categories: Array) -> bool:
-    fractions = categories.dtype.kind == "f" and (categories != np.rint(categories)).any()
-    return bool(fractions) or categories.dtype.kind == "M"
+    return tuple(j for j in np.flatnonzero(many).tolist() if measured(features.categories[j]))
 
 
 @dataclass(frozen=True, eq=False)
 class Leaves(Categorical):
-    """sum_t log p(leaf_t(x) | y): a table for each tree of `suffice.encoders.Partitions`.
+    """sum_t log p(leaf_t(x) | y): a table for each tree of `suffice.encoders.TreePartitions`.
 
     Trees divide the same columns, so that the sum is the score of an expert, not a density. A tree that was grown on a
-    row knows its label: without a row, the score is the mean over the trees that have not seen it, times the number of
-    trees. Which these are is what the encoder marks (`TreePartitions(marks=True)`).
+    row knows its label: without the row, the score is the mean over the trees that have not seen it, times the number
+    of trees. The encoder marks the others (`TreePartitions(marks=True)`).
     """
 
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
-        """By the trees that have not seen the row, with its weight taken from their counts."""
+        """The score by the trees that have not seen the row, without its weight in their counts."""
         features = cast(LeafFeatures, theta.domain.features)
         counts, total = self._smoothed(s)
         rows = features.marked(X), features.starts, dense(Y)
@@ -412,13 +408,10 @@ class Leaves(Categorical):
         return (ColumnSummary(),) * s.domain.width
 
 
-RARE = "(rare)"  # what the cell of pooled categories is called
-
-NONE = "(none)"  # what a cell is called that has no category any more
-
+RARE = "(rare)"  # name of the cell of pooled categories
+NONE = "(none)"  # name of a cell whose categories are all forgotten
 MIN_ROWS_OF_IDENTIFIER = 20  # with fewer rows, distinct values may be chance
-
-UNIQUE = 0.9  # values a row, at which text is taken for an identifier
+MIN_DISTINCT = 0.9  # distinct values for each row, above which text is an identifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,7 +441,7 @@ class PooledFeatures(CategoricalFeatures):
         return all(self._agrees(other, j) for j in range(self.width))
 
     def _agrees(self, other: PooledFeatures, j: int) -> bool:
-        """Whether cells have the same names, unless one has lost all values, and common values the same cells."""
+        """True if common values have the same cells, and cells the same names unless one has lost all its values."""
         mine, theirs = self.cell[j], other.cell[j]
         both = np.intersect1d(mine, theirs)
         at = positions(self.values[j], other.values[j])
@@ -478,7 +471,7 @@ class PooledFeatures(CategoricalFeatures):
 
 
 class Pool(NamedTuple):
-    """The cells of a column: what they are called, and the cell of each value; and why, if some or all share one."""
+    """The cells of a column: their names, the cell of each value, and why some or all values share one."""
 
     cells: Array
     cell: Array
@@ -486,7 +479,7 @@ class Pool(NamedTuple):
     left_out: LeftOut | None = None
 
     def summary(self) -> ColumnSummary:
-        """What became of the column."""
+        """The summary of the column."""
         if len(self.cells) < 2:
             return ColumnSummary(left_out=self.left_out)
         return ColumnSummary(f"{len(self.cells)} cells" + f": {self.why}" * bool(self.why))
@@ -496,23 +489,21 @@ class Pool(NamedTuple):
 class Pooled(Categorical):
     """A `Categorical` whose categories of fewer than `min_frequency` rows share one cell.
 
-    Rows are told from weights as in `suffice.models.tables.categorical.rows_of`.
-
-    Which these are is a function of the sums: fitted in pieces or merged, a category that has become frequent has a
-    cell of its own. A column of one cell takes no part, since p(x_j | y) = 1: one that does not vary, or text of which
-    nearly every row has its own value, an identifier.
+    `rows_of` counts rows from weights. The cells are a function of the sums: after fitting in pieces or merging, a
+    category that has become frequent has its own cell. A column of one cell has no effect, since p(x_j | y) = 1: a
+    constant one, or an identifier, that is, text of which nearly every row has its own value.
     """
 
     min_frequency: float = 1.0
     identifiers: bool = True
-    # the weight of every value of all columns, learned
+    # weights of the values of all columns
     often: Annotated[Array | None, "v"] = field(default=None, kw_only=True)
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         features = cast(CategoricalFeatures, s.domain.features)
         often = self.often if isinstance(features, PooledFeatures) else s.sums.table.sum(axis=0)
         domain = replace(s.domain, features=pooled(features, self.pools(s)))
-        return replace(self, domain=domain, often=often).believing(s)
+        return replace(self, domain=domain, often=often).with_pseudo_counts(s)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Counts]:
         if self.domain is None:
@@ -520,7 +511,7 @@ class Pooled(Categorical):
         return s.onto(replace(s.domain, features=self.domain.features))
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
-        """One of the categories of each cell, by their shares of it."""
+        """A random category of each cell (n, d), by their shares of the cell."""
         pools = cast(PooledFeatures, self._resolved().features)
         own = CategoricalFeatures(pools.width, pools.names, pools.values)
         known = self.often is not None and len(self.often) == own.starts[-1]
@@ -557,9 +548,9 @@ class Pooled(Categorical):
 
 @dataclass(frozen=True, eq=False)
 class Informative(Pooled):
-    """A `Pooled` of which only those columns take part that tell classes apart, by their evidence.
+    """A `Pooled` in which only columns take part that tell classes apart, by their evidence.
 
-    A table by class must be more probable than one for all classes, each under a Dirichlet prior of 1 a cell.
+    A table by class must be more probable than one for all classes, each under a Dirichlet prior of 1 for each cell.
     """
 
     def pool(self, categories: Array, table: Array) -> Pool:
@@ -583,12 +574,15 @@ def _gap(term: Cells) -> Gap:
 
 
 def _one_of(cell: Array, often: Array, cells: Array, rng: np.random.Generator) -> Array:
-    """One of the values (n,) whose cell (v,) is each of some cells (n,), by their weights (v,); -1 for none."""
+    """A random value (n,) of each of some cells (n,), by the values' weights (v,); -1 for cell -1.
+
+    `cell` (v,) is the cell of each value.
+    """
     u = rng.random(len(cells))
     if not len(cell):
         return np.full(len(cells), -1)
     order, size = np.argsort(cell, kind="stable"), int(cell.max()) + 1
-    often = np.where(np.bincount(cell, often, size)[cell] > 0, often, 1.0)  # those of a cell without weight are alike
+    often = np.where(np.bincount(cell, often, size)[cell] > 0, often, 1.0)  # uniform in a cell without weight
     upto, ends = np.cumsum(often[order]), np.cumsum(np.bincount(cell, minlength=size))
     least = np.append(0.0, upto[ends - 1])[cells]
     at = np.searchsorted(upto, least + u * (upto[ends[cells] - 1] - least), side="right")
@@ -602,7 +596,7 @@ def one_cell(categories: Array, why: LeftOut | None = None) -> Pool:
 
 
 def pooled(features: CategoricalFeatures, pools: Sequence[Pool]) -> PooledFeatures:
-    """Features with other cells; those that have been pooled before stay as they are."""
+    """Features with the cells of pools; features that are pooled already are returned unchanged."""
     if isinstance(features, PooledFeatures):
         return features
     cells, cell = tuple(pool.cells for pool in pools), tuple(pool.cell for pool in pools)
@@ -610,14 +604,14 @@ def pooled(features: CategoricalFeatures, pools: Sequence[Pool]) -> PooledFeatur
 
 
 def _identifies(categories: Array, table: Array) -> bool:
-    """Whether nearly every row has a text of its own."""
+    """True if nearly every row has its own text."""
     if categories.dtype.kind not in "OUT" or not len(categories) or not isinstance(categories[0], str):
         return False
     rows = rows_of(table).sum()
-    return bool(rows >= MIN_ROWS_OF_IDENTIFIER and len(categories) > UNIQUE * rows)
+    return bool(rows >= MIN_ROWS_OF_IDENTIFIER and len(categories) > MIN_DISTINCT * rows)
 
 
 def _log_evidence(table: Array) -> float:
-    """log p(table) of the counts of one column (k, r), under a Dirichlet prior of 1 a cell."""
+    """log p(table) of the counts of one column (k, r), under a Dirichlet prior of 1 for each cell."""
     r = table.shape[1]
     return float(table_evidence(table, np.full(r, 1.0 / r), np.zeros(r, dtype=int), float(r)).sum())

@@ -1,4 +1,4 @@
-"""What pairs of columns say beyond what each of the two says."""
+"""Interactions: what pairs of columns add to the tables of single columns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from suffice.models.base import Attempt, Classed, ColumnSummary, Removable
 from suffice.models.leave_one_out import Own, columns_without
 from suffice.models.statistics import Statistics, rest
 from suffice.models.tables.categorical import Counts, Tables, by_feature, counted, moved, scored
-from suffice.models.tables.nested import LEAST, UNSEEN
+from suffice.models.tables.nested import MIN_LEFT, UNSEEN
 from suffice.models.terms import Additive, Map, Nomogram, NoNomogramError
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Where the cells of pairs stand, and the prior's pseudo-counts: one row of the shares of all classes a column."""
+    """The places of the cells of pairs, and the prior's pseudo-counts: for each column, one row of the marginal."""
 
     owner: Annotated[Array, "int c"]  # the pair of each cell
     sides: tuple[Array, Array]  # (cells,) the cell of the first and of the second column, each numbered through
@@ -32,7 +32,7 @@ class Margins:
 
     @classmethod
     def of(cls, features: PairFeatures, table: Array) -> Margins:
-        """With the A of greatest evidence in 1, 2, ..., 256 for each pair, from counts (k, cells)."""
+        """Margins with the A of greatest evidence in 1, 2, ..., 256 for each pair, from counts (k, cells)."""
         table = np.maximum(table, 0.0)
         owner = np.repeat(np.arange(features.width), features.sizes)
         lengths = np.array(features.sides, dtype=int).reshape(-1, 2)
@@ -60,14 +60,14 @@ class Margins:
 
 @dataclass(frozen=True, eq=False)
 class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables]):
-    """What a pair of columns says of the class beyond its two columns, in coarse cells.
+    """What a pair of columns says about the class beyond its two columns, in coarse cells.
 
         term_ij(x, c) = log p(x_i, x_j | c) - log p(x_i | c) - log p(x_j | c)
         p(u, v | c) = (n_c(u, v) + A p(u | c) p(v | c)) / (n_c + A),     p(u | c) = (n_c(u) + share) / (n_c + 1)
 
-    A is the weight of greatest evidence for each pair; where few rows are in a cell the columns are as good as
-    independent, and the term is 0. It is no density but a ratio of densities, meant as an expert beside the columns'
-    own tables; an entry without a code says nothing.
+    A is the weight of greatest evidence for each pair; in a cell with few rows the columns are nearly independent, and
+    the term is about 0. It is not a density but a ratio of densities, meant as an expert beside the tables of the
+    columns; an entry without a code adds nothing.
     """
 
     of_table: ClassVar[bool] = True
@@ -86,11 +86,11 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
 
     def _margins(self) -> Margins:
         if self.margins is None:
-            raise ValueError("pairs have weights once the model is resolved")
+            raise ValueError("the pairs have no weights yet: resolve the model first")
         return self.margins
 
     def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
-        """A map is valid where no smoothed count is negative."""
+        """The map of a pair is valid if no smoothed count is negative."""
         m, starts = self._margins(), _of(s.domain).starts
         total = by_feature(starts, s.sums.table)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -103,7 +103,7 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         return Attempt(Tables(s.domain, self.class_log_prob(s), np.nan_to_num(terms).T.copy()), valid)
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
-        """The sum of the terms of all pairs (n, k); no density."""
+        """The sum of the terms of all pairs (n, k), which is not a density."""
         return scored(X, _of(theta.domain), theta.log_probability)
 
     def log_joint(self, X: Encoded, theta: Tables) -> Array:
@@ -132,10 +132,10 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         base = np.ones(codes.shape)
         for counts, side, pseudo in zip(margins, m.sides, m.pseudo, strict=True):
             at = side[cell]
-            inside = np.maximum(rest(counts[y, at] + pseudo[at], own.weight), LEAST)
-            base = base * inside / np.maximum(rest(of + 1.0, own.weight), LEAST)
-        inside = np.maximum(rest(s.sums.table[y, cell] + m.weight * base, own.weight), LEAST)
-        p = inside / np.maximum(rest(of + m.weight, own.weight), LEAST)
+            inside = np.maximum(rest(counts[y, at] + pseudo[at], own.weight), MIN_LEFT)
+            base = base * inside / np.maximum(rest(of + 1.0, own.weight), MIN_LEFT)
+        inside = np.maximum(rest(s.sums.table[y, cell] + m.weight * base, own.weight), MIN_LEFT)
+        p = inside / np.maximum(rest(of + m.weight, own.weight), MIN_LEFT)
         return np.asarray(np.where(there, np.log(p) - np.log(base), 0.0))
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:

@@ -1,4 +1,4 @@
-"""Naive Bayes over numbers in cells within coarser cells, or with shapes that only rise or fall."""
+"""Naive Bayes over numbers in nested cells, or with monotone shapes."""
 
 from __future__ import annotations
 
@@ -20,30 +20,29 @@ from suffice.models.tables.categorical import LOG_ZERO, Counts, Tables, by_featu
 from suffice.models.tables.histogram import ColumnHistogram
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 
-LEAST = 1e-12  # of a row that is left in a cell
-
-UNSEEN = 0.5  # rows that every cell has in the shares, so that none is zero
-Groups: TypeAlias = Sequence[Array]  # of a level: the cell (r_j,) that each finest cell of column j belongs to
+MIN_LEFT = 1e-12  # rows left in a cell without its only row, so that its logarithm is finite
+UNSEEN = 0.5  # rows added to every cell in the shares, so that none is zero
+Groups: TypeAlias = Sequence[Array]  # for column j of a level, the cell (r_j,) of each finest cell
 
 
 class Level(NamedTuple):
-    """A division of all columns into m cells: where they belong, and their pseudo-counts."""
+    """A division of all columns into m cells, with their parents and pseudo-counts."""
 
     of: Annotated[Array, "int c"]  # the cell of this level that each finest cell is in
     parent: Annotated[Array, "int m"]  # the cell of the coarser level, or the column, that each is a part of
-    pseudo: Annotated[Array, "m"]  # A times the share that each has of its parent
+    pseudo: Annotated[Array, "m"]  # A times the share of each cell in its parent
     weight: Annotated[Array, "m"]  # A
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Levels of cells, coarsest first, by which tables are smoothed: a cell shares its parent's probability.
+    """Levels of cells, coarsest first, by which tables are smoothed: a cell has a share of its parent's probability.
 
         p(cell | c) = p(parent | c) (n_c(cell) + A share) / (n_c(parent) + A)
 
-    where share is that of the parent's rows of all classes, (n + 1/2) with the 1/2 for each finest cell. A column as a
-    whole has probability 1. So a cell with few rows of a class takes after the coarser cell around it; a level that
-    leaves a cell whole changes nothing.
+    where share is the cell's share of the parent's rows of all classes, n + 1/2 for each finest cell. A column as a
+    whole has probability 1. So a cell with few rows of a class is shrunk towards the coarser cell around it; a level
+    that leaves a cell whole changes nothing.
 
     References
     ----------
@@ -55,15 +54,15 @@ class Tree:
 
     @classmethod
     def of(cls, features: CategoricalFeatures, groups: Sequence[Groups], table: Array) -> Tree:
-        """Levels of given groups, coarsest first, with the A of greatest evidence in 1, 2, ..., 256 a column and level.
+        """Levels from groups, coarsest first, with the A of greatest evidence in 1, ..., 256 by column and level.
 
-        `groups` (levels, d): the cell of each finest cell, numbered from 0 in every column; `table` (k, cells) are the
+        `groups` (levels, d): the cell of each finest cell, numbered from 0 in every column; `table` (k, cells): the
         counts of the finest cells, which are the last level.
         """
         table = np.maximum(table, 0.0)
         seen = table.sum(axis=0) + UNSEEN
-        coarser = np.repeat(np.arange(features.width), features.sizes)  # the cell above of each finest cell
-        column = np.arange(features.width)  # the column of each cell above
+        coarser = np.repeat(np.arange(features.width), features.sizes)  # the parent of each finest cell
+        column = np.arange(features.width)  # the column of each parent
         levels = []
         for group in groups:
             of, size = _side_by_side(group)
@@ -77,7 +76,7 @@ class Tree:
         return cls(features, tuple(levels))
 
     def _counts(self, table: Array) -> list[tuple[Level, Array, Array]]:
-        """Of each level the counts of its cells (k, m), and those of their parents (k, parents)."""
+        """Each level with the counts of its cells (k, m) and of their parents (k, parents)."""
         above, out = by_feature(self.features.starts, table), []
         for level in self.levels:
             counts = moved(table, level.of, len(level.parent))
@@ -86,15 +85,17 @@ class Tree:
         return out
 
     def log_probability(self, table: Array) -> Array:
-        """log p(cell | c) (k, cells) by counts (k, cells) of the finest; NaN where a smoothed count is below 0."""
+        """log p(cell | c) (k, cells) from counts of the finest cells (k, cells); NaN where a smoothed count is < 0."""
         out = np.zeros(table.shape)
         with np.errstate(invalid="ignore", divide="ignore"):
             for level, counts, above in self._counts(table):
-                out += _log_shares(level, counts, above[:, level.parent])[:, level.of]
+                inside, whole = counts + level.pseudo, above[:, level.parent] + level.weight
+                share = np.where((inside >= 0) & (whole > 0), inside / np.where(whole > 0, whole, 1.0), np.nan)
+                out += np.log(share)[:, level.of]
         return out
 
     def log_prior(self, log_p: Array) -> float:
-        """What the pseudo-counts say of tables log p (k, cells): sum of A share log(p(cell) / p(parent))."""
+        """The log prior of tables log p (k, cells): sum of A share log(p(cell) / p(parent))."""
         total, above = 0.0, np.zeros((len(log_p), self.features.width))
         p = np.exp(log_p)
         for level in self.levels:
@@ -110,20 +111,14 @@ class Tree:
         y, out = own.codes[:, None], np.zeros(codes.shape)
         for level, counts, above in self._counts(table):
             at = level.of[cell]
-            inside = np.maximum(rest(counts[y, at] + level.pseudo[at], own.weight), LEAST)
-            around = np.maximum(rest(above[y, level.parent[at]] + level.weight[at], own.weight), LEAST)
+            inside = np.maximum(rest(counts[y, at] + level.pseudo[at], own.weight), MIN_LEFT)
+            around = np.maximum(rest(above[y, level.parent[at]] + level.weight[at], own.weight), MIN_LEFT)
             out += np.log(inside / around)
         return np.asarray(np.where(there, out, 0.0))
 
 
-def _log_shares(level: Level, counts: Array, above: Array) -> Array:
-    """log of the share that each cell has of its parent (k, m)."""
-    left, whole = counts + level.pseudo, above + level.weight
-    return np.log(np.where((left >= 0) & (whole > 0), left / np.where(whole > 0, whole, 1.0), np.nan))
-
-
 def _side_by_side(group: Groups) -> tuple[Array, int]:
-    """The cells of a level numbered through all columns, for each finest cell (cells,); and how many there are."""
+    """The cells of a level, numbered over all columns, of each finest cell (cells,); and their number."""
     sizes = np.array([int(one.max(initial=-1)) + 1 for one in group], dtype=int)
     begins = np.cumsum(sizes) - sizes
     each = (begin + one for begin, one in zip(begins, group, strict=True))
@@ -144,17 +139,17 @@ class Nested(Binned):
 
         p(cell | y) = p(coarser cell | y) (n_y(cell) + A share) / (n_y(coarser cell) + A)
 
-    Coarser cells are unions of finer ones, of about equal weight, spikes apart. A is the weight of greatest evidence
-    for each column and level, so that many cells do no harm where few are known to differ.
+    Coarser cells are unions of finer ones, of about equal weight, except for spikes. A is the weight of greatest
+    evidence for each column and level, so that many cells do not overfit.
 
     Parameters
     ----------
     coarser : tuple of int
-        About how many cells the coarser levels have, in rising order; the finest has `n_bins`.
+        The approximate numbers of cells of the coarser levels, in rising order; the finest has `n_bins`.
     monotone : tuple of (column, 1 or -1)
-        Columns, by name or number, with which the second of two classes may only become more probable (1) or less
-        (-1). Neighbouring cells that say otherwise are pooled (pool adjacent violators, on counts with the prior's
-        added), and there are no coarser cells.
+        Columns, by name or number, in which the probability of the second of two classes may only rise (1) or fall
+        (-1). Neighbouring cells that violate this are pooled (pool adjacent violators, on smoothed counts), and there
+        are no coarser cells.
 
     Examples
     --------
@@ -190,7 +185,7 @@ class Nested(Binned):
         return {features.index(column, "monotone"): way for column, way in self.monotone}
 
     def _pooled(self, s: Statistics[Any], cells: BinFeatures) -> BinFeatures:
-        """The cells, with those pooled that would let a monotone column turn."""
+        """The cells, pooled where a monotone column would turn."""
         if not self.monotone:
             return cells
         if len(s.domain.classes) < 2:
@@ -203,7 +198,7 @@ class Nested(Binned):
         return BinFeatures(cells.width, cells.names, tuple(bounds))
 
     def _groups(self, features: BinFeatures, table: Array) -> list[Groups]:
-        """Of each level, the cell that each finest cell is in: (levels, d)."""
+        """For each level, the cell that each finest cell is in: (levels, d)."""
         whole = self._ways(features)
         groups: list[list[Array]] = [[] for _ in range(len(self.coarser) + 1)]
         for j, part in enumerate(np.split(table, features.starts[1:-1], axis=1)):
@@ -226,18 +221,18 @@ class Nested(Binned):
 
     def _tree(self) -> Tree:
         if self.tree is None:
-            raise ValueError("cells have coarser cells once the model is resolved")
+            raise ValueError("the cells have no coarser cells yet: resolve the model first")
         return self.tree
 
     @property
     def prior_rows(self) -> float:
-        """In most columns, of the coarsest cells."""
+        """The median over columns of the weight of the coarsest level."""
         if self.tree is None or not self.tree.features.width:
             return 0.0
         return float(np.median(self.tree.levels[0].weight))
 
     def attempt(self, s: Statistics[Counts]) -> Attempt[Counts, Tables]:
-        """A table is valid where no smoothed count of any level is negative."""
+        """A table is valid if no smoothed count of any level is negative."""
         tree = self._tree()
         log_p = tree.log_probability(s.sums.table)
         bad = by_feature(tree.features.starts, np.isnan(log_p).astype(float)) > 0
@@ -258,10 +253,10 @@ class Nested(Binned):
 
 
 def monotone_cells(table: Array, way: int) -> Array:
-    """Which cells begin a pooled one, so that smoothed tables (2, r) rise (1) or fall (-1) in the second class's share.
+    """The first cells of pools in which the second class's share of smoothed tables (2, r) only rises or falls.
 
-    Counts and pseudo-counts add up over the cells that are pooled; as pooling changes the prior it goes on until
-    nothing turns.
+    `way` is 1 or -1. Counts and pseudo-counts add up over a pool. Pooling changes the prior, so it is repeated until
+    nothing changes.
 
     >>> monotone_cells(np.array([[30.0, 10.0, 30.0], [10.0, 30.0, 20.0]]), 1)
     array([0, 1])
@@ -278,7 +273,7 @@ def monotone_cells(table: Array, way: int) -> Array:
 
 
 def pool_violators(below: Array, above: Array) -> Array:
-    """Where cells begin that are pooled until above / below (r,) never falls.
+    """The first cells of pools, in which above / below (r,) never falls.
 
     >>> pool_violators(np.array([4.0, 1.0, 2.0, 1.0]), np.array([1.0, 3.0, 1.0, 9.0]))
     array([0, 1, 3])
@@ -294,7 +289,7 @@ def pool_violators(below: Array, above: Array) -> Array:
 
 
 def check_two(classes: Array) -> None:
-    """ValueError if there are more classes than a column can rise or fall between."""
+    """ValueError if there are more than two classes, between which no column can rise or fall."""
     if len(classes) > 2:
         raise ValueError(
             f"monotone is for two classes, but there are {len(classes)}, {show_all(classes)}: "

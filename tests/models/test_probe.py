@@ -1,4 +1,4 @@
-"""Columns that say nothing are found by few cells as by all of them, in any pieces."""
+"""Constant and identifier columns are found by few cells as by all of them, in any pieces."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from suffice.data import Memory, OneHot
 from suffice.encoders import Numbers
 from suffice.learners import Observed
 from suffice.models import Binned
-from suffice.models.tables.binned import Glimpsed, silent
+from suffice.models.tables.binned import ColumnProbe
 
 N = 6000  # more than a histogram has cells
+
+
+def reasons(s):
+    return tuple(summary.left_out for summary in ColumnProbe().column_summaries(s))
 
 
 def columns(rng):
@@ -27,30 +31,30 @@ def columns(rng):
 
 
 @pytest.mark.parametrize("batch_size", [None, 100, 3000])
-def test_it_says_what_all_cells_say_in_any_batches(rng, batch_size):
+def test_reasons_are_those_of_the_whole_histogram_in_any_batches(rng, batch_size):
     X, y = columns(rng), rng.integers(3, size=N)
     data = Memory(Numbers(missing=True)(X), y, batch_size=batch_size)
-    few = silent(data.sum(Observed(Glimpsed())))
-    assert few[:8] == silent(data.sum(Observed(Binned())))[:8]
+    few = reasons(data.sum(Observed(ColumnProbe())))
+    assert few[:8] == reasons(data.sum(Observed(Binned())))[:8]
     assert few[8] is None, "a column with a fraction numbers no rows, in whichever batch that is"
     assert [bool(said) for said in few] == [False, False, True, True, True, True, False, False, False]
 
 
-def test_rows_without_weight_are_not_seen():
+def test_rows_without_weight_are_ignored():
     X, y = Numbers(missing=True)(np.array([[0.5, 1.0], [1.5, 1.0], [1.5, 2.5]])), np.array([0, 1, 1])
-    assert silent(Glimpsed().statistics(X, OneHot.of(y))) == (None, None)
-    alone = silent(Glimpsed().statistics(X, OneHot.of(y, np.array([0.0, 1.0, 1.0]))))
+    assert reasons(ColumnProbe().statistics(X, OneHot.of(y))) == (None, None)
+    alone = reasons(ColumnProbe().statistics(X, OneHot.of(y, np.array([0.0, 1.0, 1.0]))))
     assert [bool(said) for said in alone] == [True, False]
 
 
 def test_fractions_take_two_cells(rng):
     X = Numbers()(rng.normal(size=(N, 2)))
-    s = Memory(X, rng.integers(2, size=N), batch_size=1000).sum(Observed(Glimpsed()))
+    s = Memory(X, rng.integers(2, size=N), batch_size=1000).sum(Observed(ColumnProbe()))
     assert max(map(len, s.sums.keys)) <= 2 * 6
 
 
-def test_no_rows_say_nothing_and_add_nothing(rng):
+def test_no_rows_add_nothing(rng):
     X = rng.normal(size=(30, 2))
-    whole, none = (Glimpsed().statistics(Numbers()(x), OneHot.of(np.zeros(len(x), dtype=int))) for x in (X, X[:0]))
-    assert silent(none + whole) == silent(whole) == (None, None)
-    assert all(silent(none))
+    whole, none = (ColumnProbe().statistics(Numbers()(x), OneHot.of(np.zeros(len(x), dtype=int))) for x in (X, X[:0]))
+    assert reasons(none + whole) == reasons(whole) == (None, None)
+    assert all(reasons(none))
