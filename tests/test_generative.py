@@ -327,7 +327,7 @@ def test_a_strangers_density_answers_what_it_can():
 
 def test_leaves_are_no_rows():
     model = ModelClassifier(Leaves(encoder=TreePartitions(n=2))).fit(X, y_iris)
-    with pytest.raises(TypeError, match="what TreePartitions makes of rows cannot be turned back into rows"):
+    with pytest.raises(TypeError, match="rows encoded by TreePartitions cannot be decoded"):
         model.sample(3)
 
 

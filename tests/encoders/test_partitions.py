@@ -1,4 +1,4 @@
-"""Random trees as an encoder: what they are grown on, what they look like, and where rows go."""
+"""Random trees as an encoder: the rows they grow on, their splits, and the leaves of rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def grown(X, y, weight=None, batch_size=None, **settings):
 def hashes(encoder, X):
     """h_t of every row: (n, t)."""
     with np.errstate(over="ignore"):
-        return mixed(row_keys(encoder.rows(X).Z)[:, None] ^ encoder.trees.seeds)
+        return mixed(row_keys(encoder.inner(X).comparable)[:, None] ^ encoder.trees.seeds)
 
 
 def nodes(trees, t):
@@ -74,7 +74,7 @@ def walk(trees, t, row):
 
 
 @pytest.mark.parametrize(("max_rows", "half"), [(2048, True), (40, False)])
-def test_trees_grow_on_the_different_rows_of_smallest_hash(max_rows, half):
+def test_trees_grow_on_the_distinct_rows_of_smallest_hash(max_rows, half):
     X, y = mixed_table(0)
     encoder = grown(X, y, max_rows=max_rows)
     h, inside = hashes(encoder, X), encoder.inside(X)
@@ -85,7 +85,7 @@ def test_trees_grow_on_the_different_rows_of_smallest_hash(max_rows, half):
 
 
 @pytest.mark.parametrize("max_rows", [2048, 40])
-def test_a_tree_knows_nothing_of_the_labels_of_other_rows(max_rows):
+def test_a_tree_does_not_depend_on_the_labels_of_other_rows(max_rows):
     X, y = mixed_table(1)
     encoder = grown(X, y, max_rows=max_rows)
     inside = encoder.inside(X)
@@ -110,7 +110,7 @@ def test_order_batches_engines_and_threads_do_not_matter(settings, monkeypatch):
     assert max(size for _, size in lazy.sent) < 5000
     codes, inside = once(X).values, once.inside(X)
     monkeypatch.setattr("suffice._runtime.threads.cpu_count", lambda: 4)
-    monkeypatch.setattr("suffice.encoders.trees.partitions.ROWS", 50)
+    monkeypatch.setattr("suffice.encoders.trees.partitions.MAX_ROWS_OF_TASK", 50)
     for threads in ("1", "3", ""):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         assert workers() == int(threads or 4)
@@ -131,7 +131,7 @@ def test_weights_are_repeated_rows(max_rows):
     assert TreePartitions(n=12, max_rows=max_rows).prepare(lazy) == grown(X, y, times, max_rows=max_rows)
 
 
-def test_that_there_were_many_rows_is_not_forgotten():
+def test_a_reduced_sample_remembers_that_there_were_many_rows():
     X, y = mixed_table(12)
     once = grown(X, y, n=1, max_rows=40)  # of 300 different rows, 40 are kept
     for first in (10, 60, 350):
@@ -145,10 +145,10 @@ def test_that_there_were_many_rows_is_not_forgotten():
 
 
 @pytest.mark.parametrize("settings", [{}, {"min_leaf": 7.0, "min_split": 20.0}, {"labels": False}])
-def test_every_split_keeps_the_rules(settings):
+def test_every_split_obeys_the_rules(settings):
     X, y = mixed_table(4)
     encoder = grown(X, y, **settings)
-    Z, inside, classes, used = encoder.rows(X).Z, encoder.inside(X), np.eye(3)[y], set()
+    Z, inside, classes, used = encoder.inner(X).comparable, encoder.inside(X), np.eye(3)[y], set()
     for t in range(12):
         feature, _, _, left = nodes(encoder.trees, t)
         mass = np.zeros((len(left), 3))
@@ -171,7 +171,7 @@ def test_more_candidates_make_purer_splits():
 
     def impurity(candidates):
         encoder = grown(X, y, n=60, candidates=candidates, max_rows=200)
-        Z, inside, total = encoder.rows(X).Z, encoder.inside(X), 0.0
+        Z, inside, total = encoder.inner(X).comparable, encoder.inside(X), 0.0
         for t in range(60):
             side = np.array([walk(encoder.trees, t, row)[1] for row in Z[inside[:, t]]])
             for s in np.unique(side):
@@ -183,7 +183,7 @@ def test_more_candidates_make_purer_splits():
     assert one > three > many
 
 
-def test_labels_can_be_left_alone():
+def test_trees_can_ignore_labels():
     X, y = mixed_table(6)
     assert grown(X, y, labels=False) == grown(X, (y == 0).astype(str), labels=False)
     assert grown(X, y) != grown(X, (y == 0).astype(str))
@@ -198,14 +198,14 @@ def test_the_compiled_walk_is_the_plain_one():
     strange, _ = mixed_table(8)
     strange.loc[::3, "word"] = "never seen"
     for rows in (X, strange):
-        Z, codes = encoder.rows(rows).Z, encoder(rows).values
+        Z, codes = encoder.inner(rows).comparable, encoder(rows).values
         left = [nodes(encoder.trees, t)[3] for t in range(12)]
         assert_array_equal(codes, [[-1 - left[t][walk(encoder.trees, t, row)[-1]] for t in range(12)] for row in Z])
         assert codes.dtype == np.int32
     assert encoder(X[:0]).values.shape == (0, 12)
 
 
-def test_missing_entries_go_where_their_labels_are():
+def test_missing_entries_go_to_the_side_of_their_labels():
     rng = np.random.default_rng(0)
     x, noise = rng.normal(size=(2, 600))
     holes = rng.random(600) < 0.2
@@ -222,7 +222,7 @@ def test_missing_entries_go_where_their_labels_are():
     assert max(together(0)[1], together(1)[0], *together(2)) < 0.05
 
 
-def test_that_an_entry_is_missing_can_be_all_that_matters():
+def test_missingness_alone_can_be_split_on():
     X = np.where(np.arange(60) % 3 == 0, np.nan, 5.0)[:, None] + np.zeros((60, 2))
     X[:, 1] = np.arange(60)
     encoder = grown(X, np.isnan(X[:, 0]).astype(int), candidates=50)
@@ -230,7 +230,7 @@ def test_that_an_entry_is_missing_can_be_all_that_matters():
     assert_array_equal(encoder(X).values == encoder(X[:1]).values, np.repeat(np.isnan(X[:, :1]), 12, axis=1))
 
 
-def test_categories_are_told_from_each_other_and_unseen_ones_go_with_the_others():
+def test_categories_are_separated_and_unknown_ones_go_with_the_others():
     words = np.array(list("uvwxyz"), dtype=object)[np.arange(600) % 6]
     frame = pd.DataFrame({"word": words, "noise": np.random.default_rng(0).normal(size=600)})
     encoder = grown(frame, words == "w", candidates=100)
@@ -262,14 +262,14 @@ def test_a_value_that_most_rows_have_can_be_split_off():
     ],
     ids=["one row", "two rows", "constant", "one class", "all missing"],
 )
-def test_where_there_is_nothing_to_split_every_tree_is_one_leaf(X, y):
+def test_without_anything_to_split_every_tree_is_one_leaf(X, y):
     encoder = grown(X, y)
     assert_array_equal(encoder.trees.sizes, 1)
     assert not encoder(X).values.any()
     assert (encoder.inside(X).sum(axis=0) == len(pd.DataFrame(X).drop_duplicates()) // 2).all()
 
 
-def test_columns_that_do_not_vary_are_never_split():
+def test_constant_columns_are_never_split():
     X, y = mixed_table(9)
     X.insert(1, "none", np.nan)
     X.insert(3, "one", 1.0)
@@ -289,14 +289,14 @@ def test_many_classes_and_many_columns():
     assert codes.max() < 34  # 100 rows, at least 3 a leaf
 
 
-def test_leaves_of_many_classes_have_room(monkeypatch):
+def test_leaves_are_larger_with_many_classes(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(2000, 3)), np.arange(2000) % 40
     free = grown(X, y, min_leaf=1.0, min_split=2.0).trees
-    monkeypatch.setattr(_sample, "ENTRIES", 40 * 12 * 100)
+    monkeypatch.setattr(_sample, "MAX_TABLE", 40 * 12 * 100)
     for weight in (None, np.full(2000, 1e-3)):
         few = grown(X, y, weight, min_leaf=1e-6, min_split=1e-6).trees
         assert 50 < few.sizes.mean() <= 100 < free.sizes.mean() / 3
-    monkeypatch.setattr(_sample, "ENTRIES", 40 * 12 * 1000)  # as many as there may be rows
+    monkeypatch.setattr(_sample, "MAX_TABLE", 40 * 12 * 1000)  # as many as there may be rows
     assert grown(X, y, min_leaf=1.0, min_split=2.0).trees == free
 
 
@@ -312,7 +312,7 @@ def test_huge_and_tiny_numbers_are_split():
 
 def test_equal_values_are_equal_however_they_are_written():
     X = np.array([[0.0, np.nan], [-0.0, -np.nan], [1.0, 2.0]])
-    keys = TreePartitions(Numbers(missing=True)).rows(X).keys
+    keys = TreePartitions(Numbers(missing=True)).inner(X).keys
     assert keys[0] == keys[1] != keys[2]
     read = Table((("v", "category"),))
     days = pd.to_datetime(["2024-01-01", "2024-01-02"])
@@ -323,9 +323,9 @@ def test_equal_values_are_equal_however_they_are_written():
         (pd.Series(["u", "v"]), pd.Series(["u", "v"]).astype("category")),
     ]
     for pair in pairs:
-        a, b = (TreePartitions(read.prepare(Memory(s.to_frame("v"), [0, 1]))).rows(s.to_frame("v")) for s in pair)
+        a, b = (TreePartitions(read.prepare(Memory(s.to_frame("v"), [0, 1]))).inner(s.to_frame("v")) for s in pair)
         assert_array_equal(a.keys, b.keys)
-        assert_array_equal(a.Z, b.Z)
+        assert_array_equal(a.comparable, b.comparable)
 
 
 # As a part of models
@@ -352,7 +352,7 @@ def test_a_prepared_encoder_travels_and_is_compared():
         TreePartitions()(encoder.inner(X))
 
 
-def test_tables_over_leaves_keep_the_laws():
+def test_tables_over_leaves_obey_the_laws():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=150)
     X = rng.normal(size=(150, 3)) + y[:, None]
@@ -381,10 +381,10 @@ def test_importing_the_library_compiles_nothing():
 
 @pytest.mark.parametrize("heavy", [1.0, 3.0])
 def test_sums_of_words_grow_the_trees_of_sums_by_class(heavy):
-    """Whole weights of up to four classes are added up in one word; with more classes, each in a number of its own."""
+    """Whole weights of up to four classes are added up in one word; with more classes, each in its own number."""
     X, y = mixed_table(3)
     encoder = grown(X, y)
-    Z, weight = encoder.rows(X).Z, np.where(np.arange(len(y)) % 2, heavy, 1.0)
+    Z, weight = encoder.inner(X).comparable, np.where(np.arange(len(y)) % 2, heavy, 1.0)
     columns, rows = np.ascontiguousarray(Z.T), np.arange(0, len(y), 2)
     table = columns, False, encoder.trees.ordered, rows, y, weight
     for candidates in (1, 4):

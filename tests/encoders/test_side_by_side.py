@@ -1,4 +1,4 @@
-"""Columns of one array are taken as they lie; any others are copied."""
+"""Columns of one array become a view of it; any others are copied."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from suffice import GaussianNB, NaiveBayes
-from suffice.encoders.base import numbered, side_by_side
+from suffice.encoders.base import cheap_to_encode, side_by_side
 
 X = np.arange(60.0).reshape(12, 5)
 LAID = {
@@ -23,7 +23,7 @@ LAID = {
 
 
 @pytest.mark.parametrize("array", LAID.values(), ids=LAID.keys())
-def test_columns_of_one_array_are_that_array(array):
+def test_columns_of_one_array_become_a_view_of_it(array):
     found = side_by_side(list(array.T))
     np.testing.assert_array_equal(found, array)
     assert np.shares_memory(found, array)
@@ -43,11 +43,11 @@ def test_columns_of_one_array_are_that_array(array):
     ],
     ids=["a gap", "another order", "one twice", "copies", "two types", "two arrays", "parts of one"],
 )
-def test_all_others_are_right(columns):
+def test_other_columns_are_copied_correctly(columns):
     np.testing.assert_array_equal(side_by_side(columns), np.column_stack(columns))
 
 
-def test_what_becomes_of_the_rows_after_a_fit_changes_nothing():
+def test_changing_the_rows_after_a_fit_changes_nothing():
     rng = np.random.default_rng(0)
     rows, y = rng.normal(size=(300, 3)), rng.integers(2, size=300)
     for model in (NaiveBayes(), GaussianNB()):
@@ -58,10 +58,10 @@ def test_what_becomes_of_the_rows_after_a_fit_changes_nothing():
         np.testing.assert_array_equal(model.predict_proba(rows), before)
 
 
-def test_which_rows_are_numbered():
+def test_rows_that_are_cheap_to_encode():
     frame = pd.DataFrame({"a": [1.5, None], "b": pd.Categorical(["u", "v"]), "c": [True, False]})
-    assert numbered(frame)
-    assert numbered(pl.DataFrame({"a": [1, None], "b": pl.Series(["u", "v"], dtype=pl.Categorical)}))
-    assert not numbered(frame.assign(d=["u", "v"]))
-    assert not numbered(frame.assign(d=pd.to_datetime(["2024-01-01", None])))
-    assert not numbered(X.astype(object))
+    assert cheap_to_encode(frame)
+    assert cheap_to_encode(pl.DataFrame({"a": [1, None], "b": pl.Series(["u", "v"], dtype=pl.Categorical)}))
+    assert not cheap_to_encode(frame.assign(d=["u", "v"]))
+    assert not cheap_to_encode(frame.assign(d=pd.to_datetime(["2024-01-01", None])))
+    assert not cheap_to_encode(X.astype(object))

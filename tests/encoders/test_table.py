@@ -92,7 +92,7 @@ def test_kinds_of_array_columns(column, kind):
     assert kinds(column[:, None])[0][0] == kind
 
 
-def test_objects_of_every_kind_are_what_they_say():
+def test_kinds_of_objects():
     X = pd.DataFrame(
         {
             "zoned": pd.Series([pd.Timestamp("2024-01-02 01:00+01:00"), pd.Timestamp("2024-07-01")], dtype=object),
@@ -116,7 +116,7 @@ def test_columns_go_by_name_or_number():
     X = pd.DataFrame(np.arange(6.0).reshape(3, 2))
     assert kinds(X, columns={1: "gaussian"})["1"][0] == "gaussian"
     assert kinds(FRAME, columns={0: "drop"})["age"][0] == "drop"
-    with pytest.raises(ValueError, match="speaks of 7, which the table does not have"):
+    with pytest.raises(ValueError, match="`columns` has 7, which is no"):
         read(FRAME, columns={7: "drop"})
 
 
@@ -144,7 +144,7 @@ def test_columns_override_their_kinds():
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"agee": "bins"}, r"speaks of 'agee', which the table does not have; its columns are \['age'"),
+        ({"agee": "bins"}, r"`columns` has 'agee', which is no.* column: the columns are \['age'"),
         ({"age": "number"}, "must be one of .*'drop'.*, got 'number'"),
         (["age"], "columns must be None or a dict of column: kind"),
         ({"job": "gaussian"}, "column 'job' is to be read as numbers, but holds 'clerk'"),
@@ -165,7 +165,7 @@ def test_nested_and_mixed_values_are_refused_by_name():
         read(pd.DataFrame({"a": [1.0, np.inf]}))
 
 
-def test_other_columns_are_refused_later():
+def test_other_columns_are_refused_after_the_first_rows():
     encoder, _ = read(FRAME)
     with pytest.raises(ValueError, match="X has 4 features, but NaiveBayes is expecting 5 features"):
         encoder(FRAME.drop(columns="job"))
@@ -195,7 +195,7 @@ LISTED = [
 
 @pytest.mark.parametrize("known", LISTED)
 @pytest.mark.parametrize("gone", [0, -1])
-def test_categories_that_are_numbered_already_are_those_of_their_values(known, gone):
+def test_coded_columns_have_the_categories_of_their_values(known, gone):
     codes = np.arange(40) % (len(known) - 1)  # the last of them has no row
     codes[::7] = gone
     column = nw.from_native(pd.Series(pd.Categorical.from_codes(codes, pd.Index(known))), series_only=True)

@@ -45,7 +45,7 @@ def test_a_pipeline_of_cells_and_tables_is_the_model_of_cells(strategy):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.strategy)
-def test_pieces_and_weights_lead_to_the_cells_of_all_rows(rng, kind):
+def test_pieces_and_weights_give_the_cells_of_all_rows(rng, kind):
     X, y = rng.normal(size=(6000, 2)), rng.integers(2, size=6000)
     X[:, 1] = X[:, 1].round(1) + y
     weight = rng.integers(0, 4, 6000)
@@ -73,7 +73,7 @@ def test_codes_edges_and_missing_entries():
     ]
 
 
-def test_rows_that_are_numbered_stay_a_column():
+def test_an_identifier_is_still_a_column():
     assert Bins(n_bins=4).fit(np.arange(100.0)[:, None]).n_bins_.tolist() == [4]
 
 
@@ -103,7 +103,7 @@ def test_frames_keep_their_names(make):
         (Bins(), ([[1.0], [2.0]], None, [-1.0, 1.0]), "Negative values in data passed to `sample_weight`"),
     ],
 )
-def test_what_makes_no_sense_is_told(kind, arguments, said):
+def test_wrong_arguments_are_refused(kind, arguments, said):
     with pytest.raises(ValueError, match=said):
         kind.fit(*arguments)
     assert not hasattr(kind, "statistics_")
@@ -165,7 +165,7 @@ def test_means_of_real_columns_with_many_values_are_scikit_learns(load, name):
 
 @pytest.mark.data
 def test_means_of_real_columns_with_few_values_are_scikit_learns_to_the_row(load):
-    """Where no means are lost on the way: what becomes of those depends on the order of the rows there."""
+    """Where no mean loses all its values, after which scikit-learn depends on the order of the rows."""
     same = []
     for name in FEW_VALUES:
         X = numeric(load, name)

@@ -31,7 +31,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 @pytest.mark.parametrize("decay", DECAYS)
-def test_the_rate_falls_from_its_first_value_to_nothing(decay):
+def test_the_rate_falls_from_its_first_value_to_zero(decay):
     rate = learning_rate(np.arange(1, 10_001), 10_000, 0.3, decay)
     assert_allclose(rate[[0, -1]], [0.3, 0], atol=2e-4)
     assert (np.diff(rate) < 0).all()
@@ -74,7 +74,7 @@ def test_the_compiled_loop_is_the_plain_algorithm(rng, decay):
     assert_array_equal(fscl.counts_, wins)
 
 
-def test_what_is_told_about_the_centres_agrees(rng):
+def test_fitted_attributes_agree(rng):
     X = rng.normal(size=(200, 4))
     fscl = FSCL(10, epochs=20, random_state=0).fit(X)
     distance = np.linalg.norm(X[:, None] - fscl.cluster_centers_, axis=2)
@@ -133,7 +133,7 @@ def test_the_handicap_evens_out_the_wins(rng):
         assert wins.min() / wins.max() > 5 * sizes.min() / sizes.max()
 
 
-def test_progress_is_shown_if_asked_for(capsys):
+def test_verbose_shows_progress(capsys):
     FSCL(3, epochs=5, verbose=1).fit(IRIS[0])
     shown = capsys.readouterr()
     assert "FSCL" in shown.err
@@ -154,7 +154,7 @@ def test_progress_is_shown_if_asked_for(capsys):
         ({"n_clusters": 4}, "n_clusters=4 .* n_samples=6 rows hold 3 different ones: ask for at most 3"),
     ],
 )
-def test_fscl_says_what_is_wrong(settings, words):
+def test_wrong_settings_are_refused(settings, words):
     X = [[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [3.0, 3.0], [3.0, 3.0]]
     with pytest.raises(ValueError, match=words):
         FSCL(**settings).fit(X)

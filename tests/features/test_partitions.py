@@ -29,7 +29,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-def test_leaves_of_a_table_as_people_have_it():
+def test_leaves_of_a_mixed_table():
     X, y = mixed_table(0)
     trees = Partitions(20, random_state=0).fit(X, y)
     codes = trees.transform(X)
@@ -53,7 +53,7 @@ def test_a_seed_repeats_the_trees_and_a_generator_moves_on():
     assert Partitions(5, random_state=rng).fit(*IRIS).encoder_ != Partitions(5, random_state=rng).fit(*IRIS).encoder_
 
 
-def test_columns_can_be_said_to_be_categories_or_left_out():
+def test_columns_can_be_set_to_category_or_drop():
     X = pd.DataFrame({"code": np.arange(300) % 5, "id": np.arange(300)})
     y = np.arange(300) % 5 == 2
     trees = Partitions(10, columns={"code": "category"}, candidates=100, random_state=0).fit(X, y)
@@ -68,7 +68,7 @@ def test_columns_can_be_said_to_be_categories_or_left_out():
         Partitions(columns={"code": "number"}).fit(X, y)
 
 
-def test_without_labels_none_are_looked_at():
+def test_trees_without_labels():
     X, y = mixed_table(1)
     none = Partitions(10, random_state=0).fit(X).transform(X)
     assert_array_equal(none, Partitions(10, labels=False, random_state=0).fit_transform(X, y))

@@ -43,12 +43,12 @@ def test_columns_are_the_formula_whatever_the_blocks(rng, monkeypatch):
         assert_allclose(rbf.sigma_, [4 * distance[label == j, j].mean() for j in range(6)])
         expected = np.exp(-(distance**2) / (2 * rbf.sigma_**2))
         assert_allclose(rbf.transform(X), expected)
-        monkeypatch.setattr("suffice.features.centers.BLOCK", 7)
+        monkeypatch.setattr("suffice.features.centers.ROWS_TRANSFORMED", 7)
         assert_array_equal(rbf.transform(X), rbf.transform(X[:50]).tolist() + rbf.transform(X[50:]).tolist())
         monkeypatch.undo()
 
 
-def test_no_table_of_rows_by_centres_but_the_result(rng):
+def test_memory_holds_no_table_of_rows_by_centres_except_the_result(rng):
     X = rng.normal(size=(50_000, 2))
     rbf, result = RBF(centers=FSCL(40, epochs=1)), 50_000 * 40 * 8
     rbf.fit(X[:100])  # compiles what is not compiled yet
@@ -70,7 +70,7 @@ def test_a_centre_alone_on_its_rows_makes_no_spike():
     assert_array_equal(RBF(1).fit_transform(np.ones((3, 2))), np.ones((3, 1)))
 
 
-def test_given_centres_look_at_no_other_row(rng):
+def test_with_given_centres_a_row_depends_on_itself_alone(rng):
     X, centers = rng.normal(size=(50, 2)), np.array([[0.0, 0.0], [0.0, 2.0], [5.0, 0.0]])
     rbf = RBF(centers=centers).fit(X)
     assert_allclose(rbf.sigma_, 4 * np.array([1, 1, 2.5]))
@@ -114,7 +114,7 @@ def test_the_number_of_centres_can_be_searched():
     assert search.best_score_ > 0.95
 
 
-def test_rings_need_the_columns(rng):
+def test_rings_are_separable_only_with_the_columns(rng):
     y = np.repeat([0, 1], 200)
     angle, radius = rng.uniform(0, 2 * np.pi, 400), 1 + y + 0.1 * rng.normal(size=400)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
@@ -123,7 +123,7 @@ def test_rings_need_the_columns(rng):
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_tables_come_in_and_go_out(frame):
+def test_data_frames_in_and_out(frame):
     X = frame({"a": IRIS[0][:, 0], "b": IRIS[0][:, 1]})
     kind = "pandas" if frame is pd.DataFrame else "polars"
     for step, name in ((FSCL(3, random_state=0), "fscl"), (RBF(3, random_state=0), "rbf")):
@@ -134,7 +134,7 @@ def test_tables_come_in_and_go_out(frame):
         assert_allclose(out.to_numpy(), step.set_output(transform="default").transform(X))
 
 
-def test_a_clusterer_can_bring_the_centres():
+def test_centres_from_a_clusterer():
     rbf = RBF(centers=FSCL(6, epochs=10, random_state=0))
     assert rbf.set_params(centers__n_clusters=7).fit(IRIS[0]).centers_.shape == (7, 4)
     assert not hasattr(rbf.centers, "cluster_centers_")
@@ -159,6 +159,6 @@ def test_a_clusterer_can_bring_the_centres():
         ({"sigma": 0.0}, "RBF: sigma must be None or positive"),
     ],
 )
-def test_rbf_says_what_is_wrong(settings, words):
+def test_wrong_settings_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         RBF(**settings).fit(IRIS[0])

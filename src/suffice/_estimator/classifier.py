@@ -27,7 +27,7 @@ from suffice._runtime.transaction import all_or_nothing
 from suffice.data import Data, Memory, is_source, source
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
-from suffice.encoders.base import numbered
+from suffice.encoders.base import cheap_to_encode
 from suffice.learners import ClosedForm, Fit, Learner, Observed
 from suffice.learners.base import begin, require
 from suffice.models import AnyModel, AnyStatistics, DegenerateError, Model, Statistics
@@ -382,7 +382,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
             self._encoder, read = self._prepare(given)
             return read
         rows, Y = self._checked(X, y, sample_weight)
-        if once and reset and (whole := Memory(rows, Y)).long() and numbered(rows):
+        if once and reset and (whole := Memory(rows, Y)).long() and cheap_to_encode(rows):
             return self._features_later(X, whole)
         return Memory(self._features(rows, reset, Y), Y)
 

@@ -8,7 +8,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
 from suffice._core.features import Encoded, Features, Rows
 from suffice._core.kinds import TEMPORAL
@@ -16,24 +15,25 @@ from suffice._core.labels import show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import NUMBER, check, or_else
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.base import Encoder, columns_of, frame_of, names_of, refuse_sparse, side_by_side
+from suffice.encoders.base import Encoder, as_array, frame_of, names_of, numeric_columns, refuse_sparse, side_by_side
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
+_AS_DAYS = "turn them into numbers first, for example days since a fixed day"
 
 
 @dataclass(frozen=True)
 class Numbers(Encoder):
-    """Every column is a number: an array (n, d) of floats; float32 stays what it is.
+    """Every column is a number: an array (n, d) of floats; float32 stays float32.
 
     Parameters
     ----------
     missing : bool, default=False
         Whether NaN stands for a missing value; if not, it is refused.
     who : str, default="This model"
-        Whom messages speak of.
+        The estimator's name in messages.
     sparse : bool, default=False
-        Whether sparse matrices stay what they are, as a `scipy.sparse.csr_array`; if not, they are refused.
+        Whether sparse matrices are accepted, as a `scipy.sparse.csr_array`; if not, they are refused.
 
     Examples
     --------
@@ -54,30 +54,21 @@ class Numbers(Encoder):
             raise ValueError(f"{self.who} takes numbers, but X holds dates or durations: {_AS_DAYS}")
         values = self._numbers(X, frame)
         if sparse.issparse(values):
-            values = _without_duplicates(sparse.csr_array(values))
+            values = _canonical(sparse.csr_array(values))
         features = Features(values.shape[1], None if frame is None else names_of(frame))
         check_finite(values, features, self.who, self.missing)
-        return Encoded(features, self.taken(values, features))
+        return Encoded(features, self.adapt(values, features))
 
     def _numbers(self, X: Any, frame: nw.DataFrame[Any] | None) -> Rows:
-        """Numbers (n, d): plain ones as they are."""
+        """Numbers (n, d), without a copy where they are floats already."""
         if frame is not None:
-            if _all_numbers(frame):
-                return _columns(frame)
+            if frame.columns and all(dtype.is_float() or dtype.is_integer() for dtype in frame.schema.dtypes()):
+                values = side_by_side(numeric_columns(frame))
+                return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
             self._check_kinds(frame)
-        return X if _is_plain(X) else self._checked(X)
-
-    def _checked(self, X: Any) -> Rows:
-        """Numbers (n, d) of an array, or of a data frame with others than plain numbers, as scikit-learn reads them."""
-        return check_array(
-            X,
-            dtype=(np.float64, np.float32),
-            accept_sparse="csr" if self.sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            estimator=self.who,
-            input_name="X",
-        )
+        if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32):
+            return X
+        return as_array(X, self.who, dtype=(np.float64, np.float32), accept_sparse="csr" if self.sparse else False)
 
     def decode(self, X: Encoded) -> Array:
         return X.values
@@ -92,12 +83,12 @@ class Numbers(Encoder):
         rows.check_numbers(self.missing, self.who)
         return rows
 
-    def taken(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
-        """Numbers (n, d) as the model takes them; a subclass checks or changes them."""
+    def adapt(self, values: Rows, features: Features) -> Rows:  # noqa: ARG002 - names are for messages
+        """Numbers (n, d) as the model needs them; a subclass checks or changes them."""
         return values
 
     def _check_kinds(self, frame: nw.DataFrame[Any]) -> None:
-        """ValueError, with all columns concerned, if some hold no numbers."""
+        """ValueError that names all columns of text and of times, if there are any."""
         columns = list(frame.iter_columns())
         text = [column.name for column in columns if column.dtype in _TEXT]
         times = [column.name for column in columns if _holds_times(column)]
@@ -114,7 +105,7 @@ class Numbers(Encoder):
 
 
 def _holds_times(column: nw.Series[Any]) -> bool:
-    """Whether a column holds dates, times or durations, those included that narwhals does not know."""
+    """True for dates, times and durations, including types of Arrow and NumPy that narwhals does not know."""
     if isinstance(column.dtype, _TIMES) or column.dtype in _TIMES:
         return True
     native = column.to_native()
@@ -123,27 +114,8 @@ def _holds_times(column: nw.Series[Any]) -> bool:
     return getattr(getattr(native, "dtype", None), "kind", "") in ("m", "M")
 
 
-def _all_numbers(frame: nw.DataFrame[Any]) -> bool:
-    """Whether every column of a data frame, of which there are some, holds plain numbers."""
-    return bool(frame.columns) and all(dtype.is_float() or dtype.is_integer() for dtype in frame.schema.dtypes())
-
-
-def _columns(frame: nw.DataFrame[Any]) -> Array:
-    """Columns of plain numbers (n, d), each in one piece: float32 if all are, else float64; NaN where it is missing."""
-    values = side_by_side(columns_of(frame))
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-
-
-def _is_plain(X: Any) -> bool:
-    """Whether X is an array (n, d) of floats already."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32)
-
-
-_AS_DAYS = "turn them into numbers first, for example days since a fixed day"
-
-
-def _without_duplicates(values: sparse.csr_array) -> sparse.csr_array:
-    """A sparse matrix with its entries in order, each stored once; the caller's own is left alone."""
+def _canonical(values: sparse.csr_array) -> sparse.csr_array:
+    """A sparse matrix with its entries in order, each stored once; the caller's own matrix is not changed."""
     if values.has_canonical_format:
         return values
     values = values.copy()
@@ -152,7 +124,7 @@ def _without_duplicates(values: sparse.csr_array) -> sparse.csr_array:
 
 
 def stored_of(values: Rows) -> Array:
-    """The numbers that are stored: those of a dense array (n, d), or of a sparse one (m,)."""
+    """The stored numbers: all of a dense array (n, d), or the explicit entries (m,) of a sparse one."""
     return np.asarray(values.data if sparse.issparse(values) else values)
 
 
@@ -162,10 +134,11 @@ def columns_where(values: Rows, condition: Array) -> Array:
 
 
 def check_finite(values: Rows, features: Features, who: str, missing: bool = False) -> None:
-    """ValueError if numbers (n, d) are not all finite, except for NaN where it stands for a missing value."""
+    """ValueError if numbers (n, d) are infinite, or NaN unless NaN stands for a missing value."""
     stored = stored_of(values)
+    # The sum is finite in nearly all tables, and takes one fast pass.
     with np.errstate(all="ignore"):
-        if np.isfinite(stored.sum()):  # as it mostly is, in one fast pass
+        if np.isfinite(stored.sum()):
             return
     infinite = columns_where(values, np.isinf(stored))
     if len(infinite):
@@ -183,7 +156,7 @@ def check_finite(values: Rows, features: Features, who: str, missing: bool = Fal
 
 
 def check_finite_for(estimator: Any, X: Array) -> Array:
-    """Rows (n, d) as they are, if an estimator that has read their names can take them."""
+    """Rows (n, d) unchanged; ValueError, with the names that the estimator has read, if they are not all finite."""
     check_finite(X, Features(X.shape[1], getattr(estimator, "feature_names_in_", None)), type(estimator).__name__)
     return X
 
@@ -205,8 +178,8 @@ class NonNegative(Numbers):
         rows.check_numbers(self.missing, self.who, 0.0)
         return rows
 
-    def taken(self, values: Rows, features: Features) -> Rows:
-        """The numbers as they are; ValueError if one is negative."""
+    def adapt(self, values: Rows, features: Features) -> Rows:
+        """The numbers unchanged; ValueError if one is negative."""
         negative = stored_of(values) < 0
         if negative.any():
             where = features.listed(columns_where(values, negative))
@@ -219,12 +192,12 @@ class NonNegative(Numbers):
 
 @dataclass(frozen=True)
 class Binary(Numbers):
-    """Every column says whether something is there: 1 above a threshold, 0 elsewhere, dense or sparse (n, d).
+    """Every column is a flag: 1 above a threshold, 0 elsewhere, dense or sparse (n, d).
 
     Parameters
     ----------
     threshold : float or None, default=0.0
-        None: the numbers are 0 and 1 already, and others are refused.
+        None: the numbers are 0 and 1 already, and all others are refused.
 
     Examples
     --------
@@ -236,15 +209,15 @@ class Binary(Numbers):
     sparse: bool = True
     threshold: float | None = 0.0
 
-    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:  # noqa: ARG002 - it is refused
-        raise TypeError(f"{self.who}: what is above a threshold cannot be asked of a database: use CategoricalNB")
+    def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:  # noqa: ARG002 - not supported
+        raise TypeError(f"{self.who}: thresholds are not available in a database: use CategoricalNB")
 
     def decode(self, X: Encoded) -> Array:
-        """The threshold itself, and 1 above it."""
+        """The threshold itself for 0, and the threshold + 1 for 1."""
         return np.asarray(X.values + (self.threshold or 0.0))
 
-    def taken(self, values: Rows, features: Features) -> Rows:
-        """Zeros and ones, and NaN where it was."""
+    def adapt(self, values: Rows, features: Features) -> Rows:
+        """Zeros and ones; NaN stays NaN."""
         check(self, threshold=or_else(None, NUMBER))
         stored = stored_of(values)
         if self.threshold is None:

@@ -1,4 +1,4 @@
-"""Pairs of columns as columns of their own: the coarse cell that a row is in."""
+"""Pairs of columns, each encoded as one column: the coarse cell of the pair that a row is in."""
 
 from __future__ import annotations
 
@@ -12,33 +12,25 @@ from suffice._core.features import CategoricalFeatures, Encoded, Features
 from suffice._core.formula import Reading
 from suffice._core.labels import positions
 from suffice._core.vector import Array
-from suffice.encoders.base import Encoder
+from suffice.encoders.base import Encoder, object_array
 from suffice.encoders.table import BlockFeatures, block
 
 
 @dataclass(frozen=True, eq=False)
 class PairFeatures(CategoricalFeatures):
-    """Pairs of columns, each a column: cell u of the first and v of the second (of r) are the category u r + v."""
+    """Pairs of columns, each as one column: cell u of the first and cell v of the second (of r) make u r + v."""
 
     closed: ClassVar[bool] = True
 
-    sides: tuple[tuple[int, int], ...] = ()  # how many cells the columns of each pair have
+    sides: tuple[tuple[int, int], ...] = ()  # the numbers of cells of the two columns of each pair
 
 
 @dataclass(frozen=True, eq=False)
 class Coarse:
-    """Coarse cells of the columns of a table, block by block.
+    """Coarse cells of the columns of a table, block by block."""
 
-    Parameters
-    ----------
-    parts : mapping of name: CategoricalFeatures
-        The cells of the columns of each block.
-    at : mapping of name: array
-        The columns of the table that are in each block.
-    """
-
-    parts: Mapping[str, CategoricalFeatures] = field(default_factory=dict)
-    at: Mapping[str, Array] = field(default_factory=dict)
+    parts: Mapping[str, CategoricalFeatures] = field(default_factory=dict)  # the cells of each block's columns
+    at: Mapping[str, Array] = field(default_factory=dict)  # the columns of each block
 
     @property
     def columns(self) -> Array:
@@ -47,7 +39,7 @@ class Coarse:
 
     @property
     def sizes(self) -> Array:
-        """How many cells each of them has (m,)."""
+        """The number of cells of each of them (m,)."""
         return np.concatenate([np.zeros(0, dtype=int), *(part.sizes for part in self.parts.values())])
 
     @property
@@ -56,18 +48,18 @@ class Coarse:
         return [cells for part in self.parts.values() for cells in part.categories]
 
     def readings(self) -> dict[int, Reading]:
-        """How an entry of each of them finds its cell."""
+        """For each of them, how an entry finds its cell."""
         each = (part.reading(j) for part in self.parts.values() for j in range(part.width))
         return dict(zip(self.columns.tolist(), each, strict=True))
 
     def codes(self, X: Encoded) -> Array:
-        """The cell of each row in each of them (n, m); -1 where it has none."""
+        """The cell of each row in each of them (n, m), -1 if it is in none."""
         there = [name for name in self.parts if name in cast(BlockFeatures, X.features).parts]
         each = [self.parts[name].read(block(X, name)) for name in there]
         return np.column_stack([np.zeros((len(X), 0), dtype=np.int32), *each])
 
     def agrees(self, other: Coarse) -> bool:
-        """Whether these are the same cells, whichever categories each has forgotten."""
+        """True if these are the same cells, whichever categories each has forgotten."""
         if self.parts.keys() != other.parts.keys():
             return False
         return all(part.agrees(other.parts[name]) for name, part in self.parts.items())
@@ -77,7 +69,7 @@ class Coarse:
         return replace(self, parts={name: part.joined(other.parts[name]) for name, part in self.parts.items()})
 
     def pruned(self, before: BlockFeatures, after: BlockFeatures) -> Coarse:
-        """The same cells without the categories that rows had before and none has after."""
+        """The same cells without the categories that rows had before and no row has after."""
         parts = dict(self.parts)
         for name, part in parts.items():
             old, new = before.parts[name], after.parts[name]
@@ -89,30 +81,18 @@ class Coarse:
 
 @dataclass(frozen=True, eq=False)
 class Pairs(Encoder):
-    """Rows of a table as the cells of pairs of its columns: codes (n, m), -1 where one of the two is missing.
+    """Rows of a table as the cells of pairs of its columns: codes (n, m), -1 where one of the two is missing."""
 
-    Parameters
-    ----------
-    coarse : Coarse
-        The cells of single columns.
-    chosen : tuple of (int, int)
-        The pairs, by the numbers of the table's columns.
-    features : PairFeatures
-        What the codes mean; see `of`.
-    """
-
-    coarse: Coarse
-    chosen: tuple[tuple[int, int], ...]
-    features: PairFeatures
+    coarse: Coarse  # the cells of single columns
+    chosen: tuple[tuple[int, int], ...]  # the pairs, by the numbers of the table's columns
+    features: PairFeatures  # the pairs as features; see `of`
 
     @classmethod
     def of(cls, coarse: Coarse, chosen: tuple[tuple[int, int], ...], names: Sequence[Any]) -> Pairs:
         """Pairs of columns with names (d,), or numbers."""
         size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
         sides = tuple((size[i], size[j]) for i, j in chosen)
-        called = np.empty(len(chosen), dtype=object)
-        for m, (i, j) in enumerate(chosen):
-            called[m] = (names[i], names[j])
+        called = object_array([(names[i], names[j]) for i, j in chosen])
         cells = tuple(np.arange(a * b) for a, b in sides)
         return cls(coarse, chosen, PairFeatures(len(chosen), called, cells, sides=sides))
 
@@ -124,8 +104,8 @@ class Pairs(Encoder):
     def check(self, other: Encoder) -> None:
         if not isinstance(other, Pairs) or self.chosen != other.chosen or not self.coarse.agrees(other.coarse):
             raise ValueError(
-                "pairs of columns were chosen in different ways, whose sums do not add up: fit one, and the others "
-                "with encoder=first.encoder_, or all with pairs=None"
+                "different pairs of columns were chosen, whose sums do not add up: fit one, and the others with "
+                "encoder=first.encoder_, or all with pairs=None"
             )
 
     def united(self, other: Encoder) -> Pairs:

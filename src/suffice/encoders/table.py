@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, Self, cast
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features, difference
 from suffice._core.kinds import NUMERIC, TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs, temporal
@@ -19,35 +18,37 @@ from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.base import Encoder, frame_of, names_of, numbers_of, side_by_side
-from suffice.encoders.categories import NumberedColumn, coded, decoded, entries_of, values_of
+from suffice.encoders.base import Encoder, as_array, frame_of, names_of, numbers_of, object_array, side_by_side
+from suffice.encoders.categories import CodedColumn, coded, decoded, entries_of, values_of
 from suffice.encoders.numbers import check_finite
 
 DAY = np.timedelta64(86_400_000_000, "us")
-
-SOME, MOST = 200, 0.9  # of the values of a text are looked at; a share that reads as something else
+TEXTS_LOOKED_AT = 200  # entries of a text column that are tested for being numbers or dates
+LOOKS_LIKE = 0.9  # share of these that must parse for the column to be called so
 
 
 class Column:
-    """One column of a data frame or an array (n,), and what messages call it."""
+    """One column of a data frame or an array (n,), and its name in messages."""
 
     def __init__(self, values: Any, called: str) -> None:
         self.values, self.called = values, called
         self.dtype = values.dtype
 
     def _by_type(self) -> tuple[ColumnScale, ColumnContent] | None:
-        """Its kind and why, where the type of its values says it."""
+        """Its scale and content by the type of its values; None if the type does not tell."""
         dtype = self.dtype
         if isinstance(dtype, np.dtype):
-            known = _BY_LETTER.get(dtype.kind)
-            return (ColumnScale.CATEGORY, _kind_of_text(self.objects())) if dtype.kind in "UT" else known
+            if dtype.kind in "UT":
+                return ColumnScale.CATEGORY, _content_of_text(self.objects())
+            return _BY_LETTER.get(dtype.kind)
         if dtype == nw.Boolean:
             return ColumnScale.CATEGORY, ColumnContent.BOOLEANS
         if dtype.is_numeric():
             return ColumnScale.NUMBER, ColumnContent.WHOLE_NUMBERS if dtype.is_integer() else ColumnContent.NUMBERS
-        if dtype == nw.String:  # which an object column of nothing but None is called as well
+        if dtype == nw.String:
+            # narwhals also calls an object column of nothing but None a string column.
             values = self.objects()
-            return (ColumnScale.CATEGORY, _kind_of_text(values)) if any(isinstance(v, str) for v in values) else None
+            return (ColumnScale.CATEGORY, _content_of_text(values)) if any(isinstance(v, str) for v in values) else None
         if dtype in (nw.Categorical, nw.Enum):
             return ColumnScale.CATEGORY, ColumnContent.CATEGORIES
         times = temporal(dtype)
@@ -61,35 +62,36 @@ class Column:
         return None
 
     def kind(self) -> tuple[ColumnScale, str]:
-        """Its scale, and what it holds, in words: by its type, or by its values where that says nothing."""
+        """Its scale, and its content in words: by its type, or by its values where the type does not tell."""
         known = self._by_type()
         if known is not None:
             return known
-        present = {_kind(v) for v in self.objects() if not missing(v)}
-        if not present:  # NaN is a number, if a missing one
-            some = any(isinstance(v, float) for v in self.objects())
-            return ColumnScale.NUMBER if some else ColumnScale.NOTHING, ColumnContent.EMPTY
+        present = {_content(v) for v in self.objects() if not missing(v)}
+        if not present:
+            # NaN is a float: a column of nothing else is one of numbers.
+            floats = any(isinstance(v, float) for v in self.objects())
+            return ColumnScale.NUMBER if floats else ColumnScale.NOTHING, ColumnContent.EMPTY
         if len(present) == 1 and present <= NUMERIC:
             return ColumnScale.NUMBER, present.pop()
         text = present == {ColumnContent.TEXT}
-        return ColumnScale.CATEGORY, _kind_of_text(self.objects()) if text else " and ".join(sorted(present))
+        return ColumnScale.CATEGORY, _content_of_text(self.objects()) if text else " and ".join(sorted(present))
 
     def objects(self) -> list[Any]:
-        """Its values as Python has them."""
+        """Its values as Python objects."""
         values = self.values if isinstance(self.values, np.ndarray) else self.values.to_numpy()
         listed: list[Any] = np.asarray(values).astype(object).tolist()
         return listed
 
     def categories(self) -> Array:
-        """Its values (n,), for categories."""
+        """Its values (n,), None or NaT where an entry is missing."""
         return self.values if isinstance(self.values, np.ndarray) else values_of(self.values)
 
-    def entries(self) -> Array | NumberedColumn:
-        """The same, numbered if it holds them so."""
+    def entries(self) -> Array | CodedColumn:
+        """Its values (n,), with their codes if the column is a categorical of pandas."""
         return self.values if isinstance(self.values, np.ndarray) else entries_of(self.values)
 
     def absent(self) -> Array:
-        """Which entries are missing (n,)."""
+        """True for missing entries (n,)."""
         if not isinstance(self.values, np.ndarray):
             return np.isnan(self.numbers()) if self.dtype.is_float() else np.asarray(self.values.is_null().to_numpy())
         if self.dtype.kind in "fMm":
@@ -97,12 +99,16 @@ class Column:
         return np.array([missing(v) for v in self.values.tolist()], dtype=bool)
 
     def numbers(self) -> Array:
-        """Its values as numbers (n,), NaN where they are missing; dates and durations in days, times in hours."""
-        values = self.values if isinstance(self.values, np.ndarray) else _plain(self.values)
+        """Its values as numbers (n,), NaN where an entry is missing; dates and durations in days, times in hours."""
+        values: Any = self.values
+        if not isinstance(values, np.ndarray):
+            if isinstance(values.dtype, nw.Datetime) and values.dtype.time_zone is not None:
+                values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+            values = numbers_of(values) if values.dtype.is_numeric() else values_of(values)
         if values.dtype.kind in "Mm":
             return _days(values)
         if values.dtype.kind in "biuf":
-            return values if values.dtype in (np.float32, np.float64) else values.astype(float)
+            return np.asarray(values if values.dtype in (np.float32, np.float64) else values.astype(float))
         return np.array([self._number(v) for v in values.tolist()], dtype=float)
 
     def _number(self, value: Any) -> float:
@@ -134,8 +140,8 @@ _BY_LETTER = {
 }
 
 
-def _kind(value: Any) -> str:
-    """What a value is, in words."""
+def _content(value: Any) -> str:
+    """The content of a column that holds this value, in words."""
     if isinstance(value, bool | np.bool_):
         return ColumnContent.BOOLEANS
     if isinstance(value, str):
@@ -150,56 +156,46 @@ def _kind(value: Any) -> str:
 
 
 def _moment(value: Any) -> np.datetime64 | None:
-    """A date or a period, also with a time zone, as a moment in that of Greenwich; None for anything else."""
-    if hasattr(value, "to_timestamp"):  # a period begins then
+    """A date, with or without a time zone, or the start of a period, as a moment in UTC; None for anything else."""
+    if hasattr(value, "to_timestamp"):
         value = value.to_timestamp()
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return moment(value)
 
 
-def _kind_of_text(values: list[Any]) -> ColumnContent:
-    """That it is text, and what it looks like if nearly all of some values read as numbers or as dates."""
-    some = [v for v in values[:: max(1, len(values) // SOME)] if isinstance(v, str)]
-    likely = {ColumnContent.TEXT_LIKE_NUMBERS: _reads_as_number, ColumnContent.TEXT_LIKE_DATES: _reads_as_date}
-    for content, reads in likely.items():
-        if some and sum(map(reads, some)) > MOST * len(some):
+def _content_of_text(values: list[Any]) -> ColumnContent:
+    """Text, text like numbers or text like dates, by a sample of the values."""
+    some = [v for v in values[:: max(1, len(values) // TEXTS_LOOKED_AT)] if isinstance(v, str)]
+    likely: dict[ColumnContent, Callable[[str], Any]] = {
+        ColumnContent.TEXT_LIKE_NUMBERS: lambda text: float(text.rstrip("%").replace(",", ".")),
+        ColumnContent.TEXT_LIKE_DATES: datetime.datetime.fromisoformat,
+    }
+    for content, parse in likely.items():
+        if some and sum(_parses(parse, text.strip()) for text in some) > LOOKS_LIKE * len(some):
             return content
     return ColumnContent.TEXT
 
 
-def _reads_as_number(text: str) -> bool:
+def _parses(parse: Callable[[str], Any], text: str) -> bool:
     try:
-        float(text.strip().rstrip("%").replace(",", "."))
+        parse(text)
     except ValueError:
         return False
     return True
-
-
-def _reads_as_date(text: str) -> bool:
-    try:
-        datetime.datetime.fromisoformat(text.strip())
-    except ValueError:
-        return False
-    return True
-
-
-def _plain(column: nw.Series[Any]) -> Array:
-    """A column as NumPy has it: NaN or NaT where it is missing; moments with a time zone in that of Greenwich."""
-    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
-        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return numbers_of(column) if column.dtype.is_numeric() else values_of(column)
 
 
 def _days(times: Array) -> Array:
-    """Moments, since 1970, and spans of time in days (n,)."""
+    """Moments (since 1970) and durations in days (n,)."""
     span = times.astype("m8[us]") if times.dtype.kind == "m" else times.astype("M8[us]") - np.datetime64(0, "us")
     return np.where(np.isnat(span), np.nan, span / DAY)
 
 
 @dataclass(frozen=True, eq=False)
 class BlockFeatures(Features):
-    """The columns of a table in named blocks, each with features of its own; a column may be in none or in several.
+    """The columns of a table in named blocks, each with its own features; a column may be in none or in several.
+
+    Entries, identities, orders and keys of rows are those of all blocks side by side.
 
     >>> a = BlockFeatures(3, parts={"numbers": Features(2)}, at={"numbers": np.array([0, 2])})
     >>> a.part("numbers").width
@@ -214,7 +210,7 @@ class BlockFeatures(Features):
         return self.parts[name]
 
     def with_parts(self, parts: Mapping[str, Features]) -> Self:
-        """The same columns with other features of the blocks."""
+        """The same columns with new features of the blocks."""
         return replace(self, parts=dict(parts))
 
     def check(self, other: Features) -> None:
@@ -222,14 +218,11 @@ class BlockFeatures(Features):
         if not isinstance(other, BlockFeatures):
             raise ValueError("the columns are in blocks here and not there")
         for j in range(self.width):
-            here, there = self._kinds(j), other._kinds(j)
+            here, there = (" and ".join(n for n, at in one.at.items() if j in at) or "nothing" for one in (self, other))
             if here != there:
                 raise ValueError(
                     f"{self.name(j)} is read as {here} here and as {there} there: say which in `columns`, or convert it"
                 )
-
-    def _kinds(self, j: int) -> str:
-        return " and ".join(name for name, at in self.at.items() if j in at) or "nothing"
 
     def __or__(self, other: Features) -> Self:
         both = super().__or__(other)
@@ -247,17 +240,15 @@ class BlockFeatures(Features):
         return all(part.same(other.parts[name]) for name, part in self.parts.items())
 
     def absent(self, X: Encoded) -> Array:
-        """Of the features of all blocks side by side."""
         return np.concatenate([part.absent(block(X, name)) for name, part in self.parts.items()], axis=1)
 
     def blank(self, values: Any, which: Array) -> Any:
-        """Of the features of all blocks side by side."""
         each = np.split(which, np.cumsum([part.width for part in self.parts.values()])[:-1])
         pairs = zip(self.parts.items(), each, strict=True)
         return BlockValues({name: part.blank(values.parts[name], own) for (name, part), own in pairs})
 
     def identity(self, values: Any) -> Array:
-        """The identities of all blocks side by side, as the bits of numbers."""
+        """The identities of all blocks, as the bits of numbers."""
         each = [part.identity(values.parts[name]) for name, part in self.parts.items()]
         wide = [one.astype(np.float64 if one.dtype.kind == "f" else np.int64, copy=False) for one in each]
         bits = [np.ascontiguousarray(one).view(np.int64) for one in wide]
@@ -265,16 +256,14 @@ class BlockFeatures(Features):
 
     @property
     def ordered(self) -> Array:
-        """Of the features of all blocks side by side."""
         return np.concatenate([part.ordered for part in self.parts.values()])
 
     @property
     def keys(self) -> tuple[Any, ...]:
-        """Of the features of all blocks side by side."""
         return tuple(key for name in self.parts for key in self.keys_of(name))
 
     def keys_of(self, name: str) -> tuple[Any, ...]:
-        """Of one block, whose columns go by their numbers in the table where they have no names."""
+        """The keys of one block; columns without names go by their numbers in the table."""
         part = self.parts[name]
         return part.keys if part.names is not None else tuple(self.at[name].tolist())
 
@@ -291,7 +280,7 @@ class BlockValues:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows, and columns of all blocks."""
+        """The number of rows, and of the columns of all blocks."""
         shapes = [values.shape for values in self.parts.values()]
         return shapes[0][0], sum(shape[1] for shape in shapes)
 
@@ -307,44 +296,38 @@ def block(X: Encoded, name: str) -> Encoded:
 
 
 BLOCKS = {ReadAs.BINS: Block.BINS, ReadAs.GAUSSIAN: Block.GAUSSIAN, ReadAs.CATEGORY: Block.CATEGORY}
-
 KEPT_BLOCKS = {**BLOCKS, ReadAs.BINS: Block.BINS_KEPT, ReadAs.CATEGORY: Block.CATEGORY_KEPT}
 
 
 class Role(NamedTuple):
-    """What a column is to a model."""
+    """The kind that a column is read as, and its content."""
 
     name: Any  # its name, or its number
     kind: ReadAs
-    holds: str  # what its values are, in words
-    given: bool  # whether its kind was given
+    holds: str  # its content in words
+    given: bool  # whether the user gave its kind
 
     @property
     def content(self) -> ColumnContent:
-        """What its values are."""
+        """The content of its values."""
         return ColumnContent(self.holds)
 
     @property
     def block(self) -> str | None:
-        """The block that it belongs to, if any; what was given, and dates, are never taken for identifiers."""
+        """Its block, if any. Columns with a given kind, and dates, are never taken for identifiers."""
         return (KEPT_BLOCKS if self.given or self.content in TEMPORAL else BLOCKS).get(self.kind)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The kinds of the columns of some rows; of two surveys, the one that has seen values knows better."""
+    """The kinds of the columns of some rows. `a + b` takes a column's kind from b where a has seen no values of it."""
 
     names: tuple[str, ...] | None
-    kinds: tuple[tuple[str, str], ...]  # the ColumnScale of each, and what it holds, in words
+    kinds: tuple[tuple[str, str], ...]  # the ColumnScale of each, and its content in words
 
     @classmethod
-    def of(cls, batch: Batch, who: str) -> Survey:
-        """Of the rows of a batch."""
-        return cls.of_table(batch.X, who)
-
-    @classmethod
-    def of_table(cls, X: Any, who: str) -> Survey:
-        """Of the rows of a table."""
+    def of(cls, X: Any, who: str) -> Survey:
+        """Survey the rows of a table."""
         names, columns = columns_of(X, who)
         return cls(names, tuple(column.kind() for column in columns))
 
@@ -358,55 +341,47 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Surveyed:
-    """The survey of a batch."""
+class SurveyColumns:
+    """The survey of a batch, as a value that can travel to where the rows are."""
 
     who: str
 
     def __call__(self, batch: Batch) -> Survey:
-        return Survey.of(batch, self.who)
+        return Survey.of(batch.X, self.who)
 
     def query(self, rows: DatabaseRows) -> Survey:
-        """The same of the rows of a database."""
+        """Survey the rows of a database."""
         names = rows.features.names
         return Survey(None if names is None else tuple(names.tolist()), tuple(rows.holding()))
 
 
 def columns_of(X: Any, who: str) -> tuple[tuple[str, ...] | None, list[Column]]:
-    """The names of the columns of a table, if it has any, and the columns."""
+    """The columns of a table, and their names if they have any."""
     frame = frame_of(X)
     if frame is not None:
         names = tuple(names_of(frame).tolist())
         pairs = zip(frame.iter_columns(), names, strict=True)
         return names, [Column(series, f"column {name!r}") for series, name in pairs]
-    array = check_array(
-        table(X),
-        dtype=None,
-        ensure_all_finite=False,
-        ensure_min_samples=0,
-        estimator=who,
-        input_name="X",
-    )
-    return None, [Column(values, f"column {j}") for j, values in enumerate(array.T)]
+    return None, [Column(values, f"column {j}") for j, values in enumerate(as_array(table(X), who).T)]
 
 
 @dataclass(frozen=True)
 class Table(Encoder):
     """Columns in blocks by their kind: "bins" and "gaussian" hold numbers (n, d), "category" codes (n, d).
 
-    A column's kind is that of its type: numbers, dates (in days) and durations are numeric, everything else is a
-    category. What is missing is NaN or the code -1.
+    By its type a column of numbers, dates (in days) or durations is numeric, any other is a category. Missing entries
+    are NaN or the code -1.
 
     Parameters
     ----------
     columns : tuple of (name or number, kind)
-        Kinds that are given: "bins", "gaussian", "category" or "drop".
+        Given kinds, in place of those by type: "bins", "gaussian", "category" or "drop".
     numeric : {"bins", "gaussian"}
-        What a numeric column is unless that is given.
+        The kind of numeric columns.
     indicator : bool
-        Whether a further block, "missing", says of every column that has missing entries which these are.
+        Whether to add a block "missing" that flags the missing entries of every column.
     who : str
-        Whom messages speak of.
+        The estimator's name in messages.
 
     Examples
     --------
@@ -435,7 +410,7 @@ class Table(Encoder):
         who: str,
         kinds: tuple[str, ...] = tuple(ReadAs),
     ) -> Table:
-        """From the settings of an estimator, checked."""
+        """Check the settings of an estimator and make its table of them."""
         if columns is not None and not isinstance(columns, Mapping):
             raise ValueError(f"{who}: columns must be None or a dict of column: kind, got {columns!r}")
         given = tuple((columns or {}).items())
@@ -445,48 +420,36 @@ class Table(Encoder):
         return cls(given, ReadAs(numeric), indicator, who)
 
     def prepare(self, data: Data) -> Self:
-        """The encoder with the role of every column, by its type, or by its values where that says nothing."""
+        """Return the encoder with the role of every column, by its type, or by its values if the type does not tell."""
         if self.roles is not None:
             return self
         survey = self._survey(data)
-        keys: tuple[Any, ...] = survey.names or tuple(range(len(survey.kinds)))
-        given = {keys[self._place(name, keys)]: kind for name, kind in self.columns}
-        roles = tuple(self._role(key, given.get(key), *found) for key, found in zip(keys, survey.kinds, strict=True))
+        features = Features(len(survey.kinds), None if survey.names is None else object_array(survey.names))
+        given = {features.index(name, f"{self.who}: `columns`"): kind for name, kind in self.columns}
+        roles = []
+        for j, (key, (scale, holds)) in enumerate(zip(features.keys, survey.kinds, strict=True)):
+            by_type = self.numeric if scale == ColumnScale.NUMBER else ReadAs.CATEGORY
+            roles.append(Role(key, ReadAs(given.get(j, by_type)), str(holds), j in given))
         if all(role.kind == ReadAs.DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
-        return replace(self, roles=roles, names=survey.names)
+        return replace(self, roles=tuple(roles), names=survey.names)
 
     def _survey(self, data: Data) -> Survey:
-        """The kinds of the columns: by their types alone where these tell all, else from the rows."""
+        """The kinds of the columns: by their types if these tell all, without reading a row."""
         typed = data.empty_frame()
-        survey = None if typed is None else Survey.of_table(typed, self.who)
-        if survey is not None and all(kind != ColumnScale.NOTHING for kind, _ in survey.kinds):
+        survey = None if typed is None else Survey.of(typed, self.who)
+        if survey is not None and all(scale != ColumnScale.NOTHING for scale, _ in survey.kinds):
             return survey
-        return data.sum(Surveyed(self.who))
-
-    def _place(self, name: Any, keys: tuple[Any, ...]) -> int:
-        """Where a column stands that is given by its name or its number."""
-        if name in keys:
-            return keys.index(name)
-        if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < len(keys):
-            return int(name)
-        raise ValueError(
-            f"{self.who}: `columns` speaks of {show(name)}, which the table does not have; its columns are "
-            f"{show_all(keys)}"
-        )
+        return data.sum(SurveyColumns(self.who))
 
     def holding(self) -> Mapping[Any, ColumnContent]:
         return {role.name: role.content for role in self.roles or ()}
 
     def without(self, columns: Iterable[int]) -> Self:
-        """The same, prepared as it is, without some columns, by their numbers."""
+        """The prepared encoder without some columns, given by their numbers."""
         gone = set(columns)
         roles = (role._replace(kind=ReadAs.DROP) if j in gone else role for j, role in enumerate(self.roles or ()))
         return replace(self, roles=tuple(roles))
-
-    def _role(self, key: Any, given: str | None, kind: str, holds: str) -> Role:
-        found = self.numeric if kind == ColumnScale.NUMBER else ReadAs.CATEGORY
-        return Role(key, ReadAs(given or found), str(holds), given is not None)
 
     def check(self, other: Encoder) -> None:
         if not isinstance(other, Table):
@@ -494,15 +457,15 @@ class Table(Encoder):
         return self._layout().check(other._layout())
 
     def _layout(self) -> BlockFeatures:
-        """Which columns are in which block."""
+        """The columns of each block, still without features."""
         if self.roles is None:
-            raise ValueError("a table is read once its columns are known: prepare the encoder first")
+            raise ValueError("the columns of the table are not known yet: prepare the encoder first")
         blocks = [role.block for role in self.roles]
         at: dict[str, Array] = {block: np.flatnonzero([one == block for one in blocks]) for block in READ}
         at = {block: which for block, which in at.items() if len(which)}
         if self.indicator:
             at[Block.MISSING] = np.flatnonzero([one is not None for one in blocks])
-        return BlockFeatures(len(blocks), None if self.names is None else _objects(self.names), at=at)
+        return BlockFeatures(len(blocks), None if self.names is None else object_array(self.names), at=at)
 
     def encode(self, X: Any) -> Encoded:
         layout = self._layout()
@@ -510,16 +473,16 @@ class Table(Encoder):
         self._check_columns(names, len(columns))
         for role, column in zip(self.roles or (), columns, strict=True):
             self._check_kind(role, column)
-        keys = _objects([role.name for role in self.roles or ()])
-        parts = {kind: READ[kind]([columns[j] for j in at], keys[at], self.who) for kind, at in layout.at.items()}
-        features = layout.with_parts({kind: part.features for kind, part in parts.items()})
-        values: Any = BlockValues({kind: part.values for kind, part in parts.items()})
+        keys = object_array([role.name for role in self.roles or ()])
+        parts = {name: READ[name]([columns[j] for j in at], keys[at], self.who) for name, at in layout.at.items()}
+        features = layout.with_parts({name: part.features for name, part in parts.items()})
+        values: Any = BlockValues({name: part.values for name, part in parts.items()})
         return Encoded(features, values)
 
     def sql_columns(self, rows: DatabaseRows) -> DatabaseRows:
         layout = self._layout()
         if Block.MISSING in layout.at:
-            raise TypeError(f"{self.who}: a table of what is missing cannot be asked of a database: fit in memory")
+            raise TypeError(f"{self.who}: tables of missing entries are not available in a database: fit in memory")
         names = rows.features.names
         self._check_columns(None if names is None else tuple(names.tolist()), rows.features.width)
         divided = rows.divided(layout)
@@ -529,7 +492,7 @@ class Table(Encoder):
         return divided
 
     def decode(self, X: Encoded) -> Array:
-        """The columns as objects (n, d); None for what is missing or left out. Dates are dates again."""
+        """The columns as objects (n, d), dates as dates; None for entries that are missing or left out."""
         out = np.full((len(X), len(self.roles or ())), None, dtype=object)
         for name, at in cast(BlockFeatures, X.features).at.items():
             part = block(X, name)
@@ -542,7 +505,7 @@ class Table(Encoder):
         return out
 
     def _check_kind(self, role: Role, column: Column) -> None:
-        """ValueError if a column of dates, or one that had no values at first, now holds numbers."""
+        """ValueError if a column of dates, or one that had no values in the first rows, now holds numbers."""
         times, empty = role.content in TEMPORAL, role.content is ColumnContent.EMPTY
         if role.given or not (times or (empty and role.kind == ReadAs.CATEGORY)):
             return
@@ -556,7 +519,7 @@ class Table(Encoder):
             raise ValueError(f"{column.called} held {role.holds} in the first rows, and now holds {holds}: convert it")
 
     def _check_columns(self, names: tuple[str, ...] | None, width: int) -> None:
-        """ValueError, in scikit-learn's words, unless these are the columns that were learned from."""
+        """ValueError, in the words that scikit-learn's checks look for, unless these are the columns learned from."""
         expected = len(self.roles or ())
         if width != expected:
             lost = [name for name in self.names or () if names is not None and name not in names]
@@ -577,11 +540,11 @@ def _numbers(columns: list[Column], names: Array, who: str) -> Encoded:
     return Encoded(features, values)
 
 
-def _codes(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do
+def _codes(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value is accepted
     return coded((column.entries() for column in columns), names)
 
 
-def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value will do
+def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value is accepted
     return coded((column.absent() for column in columns), names)
 
 
@@ -596,17 +559,9 @@ READ: dict[str, Callable[[list[Column], Array, str], Encoded]] = {
 
 
 def _written(content: ColumnContent, numbers: Array) -> Array:
-    """Numbers (n,) as objects: days as dates or spans of time where a column held such, None for NaN."""
+    """Numbers (n,) as objects: days as dates or durations if the column held such, None for NaN."""
     values = numbers
     if content in TEMPORAL:
         spans = np.where(np.isnan(numbers), 0.0, numbers) * DAY
         values = spans + np.datetime64(0, "us") if content is ColumnContent.DATES else spans
-    out = np.empty(len(numbers), dtype=object)
-    out[:] = [None if gone else value for gone, value in zip(np.isnan(numbers), values, strict=True)]
-    return out
-
-
-def _objects(values: Sequence[Any]) -> Array:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+    return object_array([None if gone else value for gone, value in zip(np.isnan(numbers), values, strict=True)])

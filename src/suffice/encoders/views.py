@@ -1,4 +1,4 @@
-"""The same rows in several views: blocks of a table, and further blocks that are made of them."""
+"""Several views of the same rows: the blocks of a table, and further blocks computed from them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from suffice._core.kinds import BINNED, Block, ColumnContent
 from suffice._core.vector import Array, Vector
 from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
-from suffice.encoders.base import Encoder
+from suffice.encoders.base import Encoder, object_array
 from suffice.encoders.table import BlockFeatures, BlockValues, Table
 
-NUMERIC_BLOCKS = (*BINNED, Block.GAUSSIAN)  # of a table
-HUGE = 1e140  # a spread beyond which squares are no numbers
-FEW = 10  # columns that any table counts as, at least
-ROUNDING = 1e-12  # a spread below this share of the mean counts as none
+NUMERIC_BLOCKS = (*BINNED, Block.GAUSSIAN)
+MAX_SPREAD = 1e140  # beyond it, and below its inverse, squares overflow or vanish
+MIN_COLUMNS_COUNTED = 10  # a narrower table needs as many rows as one of this width
+MIN_RELATIVE_SPREAD = 1e-12  # a smaller share of the mean is rounding
 
 
 @dataclass(frozen=True)
 class Views(Encoder):
-    """Rows of a table with further blocks, each made of the table's by an encoder of its own.
+    """Rows of a table with further blocks, each computed from the table's blocks by its own encoder.
 
     Parameters
     ----------
     inner : Table
         Reads the columns.
     views : tuple of (name, Encoder)
-        What makes a further block of the rows that `inner` has read. One that finds nothing to make it of is left out.
+        Each makes a further block of the rows that `inner` has read; one that finds no columns to use is dropped.
     apart : bool
-        Whether each column of the table is to be weighed by itself: a matter for the model, fixed with the views.
+        Whether the model weighs each column of the table by itself; it is fixed together with the views.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Views(Encoder):
 
     @property
     def who(self) -> str:
-        """Whom messages speak of."""
+        """The estimator's name in messages."""
         return self.inner.who
 
     def prepare(self, data: Data) -> Self:
@@ -59,10 +59,10 @@ class Views(Encoder):
             return self
         inner = self.inner.prepare(data)
         rows = data.map(inner).persist()
-        views = tuple((name, view.prepare(rows)) for name, view in self.views)
-        kept = tuple((name, view) for name, view in views if getattr(view, "useful", True))
-        spread(lambda one: one[1].work_ahead(), kept)
-        return replace(self, inner=inner, views=kept, ready=True)
+        prepared = [(name, view.prepare(rows)) for name, view in self.views]
+        views = tuple((name, view) for name, view in prepared if getattr(view, "useful", True))
+        spread(lambda one: one[1].work_ahead(), views)
+        return replace(self, inner=inner, views=views, ready=True)
 
     def view(self, name: str) -> Any:
         """The encoder of a block."""
@@ -83,9 +83,10 @@ class Views(Encoder):
         self.inner.check(other.inner)
         mine, theirs = dict(self.views), dict(other.views)
         if list(mine) != list(theirs):
+            here, there = (" and ".join(["columns", *views]) for views in (mine, theirs))
             raise ValueError(
-                f"the rows are seen in different ways, which do not add up: {_listed(mine)} here, {_listed(theirs)} "
-                "there: fit one, and the others with encoder=first.encoder_"
+                f"the rows are seen in different ways, which do not add up: {here} here, {there} there: fit one, and "
+                "the others with encoder=first.encoder_"
             )
         for name, view in mine.items():
             view.check(theirs[name])
@@ -100,13 +101,14 @@ class Views(Encoder):
         return replace(self, views=tuple((name, view.pruned(before, after)) for name, view in self.views))
 
     def __call__(self, X: Any) -> Encoded:
-        """Rows in all blocks; those that have them already stay as they are."""
+        """Rows in all blocks; rows that have all of them already are returned unchanged."""
         return X if isinstance(X, Encoded) and isinstance(X.features, ViewFeatures) else self.encode(X)
 
     def encode(self, X: Any) -> Encoded:
         if not self.ready:
-            raise ValueError("rows are seen once the encoder is prepared: prepare it first")
-        rows = replace(self.inner(X))  # what views keep with rows goes with these
+            raise ValueError("the views are not known yet: prepare the encoder first")
+        # A shallow copy: the keys that views cache with rows are released together with it.
+        rows = replace(self.inner(X))
         blocks = cast(BlockFeatures, rows.features)
         seen = {name: view(rows) for name, view in self.views}
         values: Mapping[str, Any] = cast(Any, rows.values).parts
@@ -118,32 +120,28 @@ class Views(Encoder):
         return Encoded(features, both)
 
 
-def _listed(views: Mapping[str, Encoder]) -> str:
-    return " and ".join(["columns", *views])
-
-
 @dataclass(frozen=True)
 class AsRead(Encoder):
-    """Rows that an encoder has read already, as they are: what a view can be made of."""
+    """The inner encoder of a view: it takes rows that the table has encoded, and returns them unchanged."""
 
     def encode(self, X: Any) -> Encoded:
-        raise TypeError(f"a view is made of encoded rows, got a {type(X).__name__}")
+        raise TypeError(f"a view takes encoded rows, got a {type(X).__name__}")
 
 
 @dataclass(frozen=True, eq=False)
 class ViewFeatures(BlockFeatures):
-    """The columns of a table in blocks of which some are made of the others."""
+    """The columns of a table in blocks, of which some (`made`) are computed from the others."""
 
     made: frozenset[str] = frozenset()
 
     def identity(self, values: Any) -> Array:
-        """That of the columns alone."""
+        """The identity of the table's own blocks, which determine all others."""
         columns = {name: part for name, part in self.parts.items() if name not in self.made}
         return BlockFeatures(self.width, parts=columns).identity(values)
 
 
-def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
-    """The numeric columns of the rows of a table (n, m), where they stand in it (m,), and their names."""
+def _numeric(X: Encoded) -> tuple[Array, Array, Array | None]:
+    """The numeric columns of the rows of a table (n, m), their numbers in the table (m,), and their keys."""
     blocks, values = cast(BlockFeatures, X.features), cast(Any, X.values)
     which = [name for name in blocks.parts if name in NUMERIC_BLOCKS]
     if not which:
@@ -151,14 +149,12 @@ def numbers(X: Encoded) -> tuple[Array, Array, Array | None]:
     at = np.concatenate([blocks.at[name] for name in which])
     each = [values.parts[name] for name in which]
     wide = (each[0] if len(each) == 1 else np.column_stack(each)).astype(np.float64, copy=False)
-    keys = np.empty(len(at), dtype=object)
-    keys[:] = [key for name in which for key in blocks.keys_of(name)]
-    return wide, at, keys
+    return wide, at, object_array([key for name in which for key in blocks.keys_of(name)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Spread(Vector):
-    """Of the numeric columns `at`: the weight of their entries, and sums of gaps and squared gaps from a centre."""
+    """For the numeric columns `at`, the weight of their entries and the sums of gaps and squared gaps from a centre."""
 
     fixed: ClassVar = ("at",)
 
@@ -168,7 +164,7 @@ class _Spread(Vector):
     second: Array
 
     def mean(self, sums: Array) -> Array:
-        """A sum by entry."""
+        """Sums divided by the weight of the entries."""
         return np.asarray(sums / np.where(self.count > 0, self.count, 1.0))
 
 
@@ -177,7 +173,7 @@ class _SpreadAbout:
     centre: Array | None = None
 
     def __call__(self, batch: Batch) -> _Spread:
-        x, at, _ = numbers(batch.X)
+        x, at, _ = _numeric(batch.X)
         w, absent = batch.Y.weight, np.isnan(x)
         with np.errstate(over="ignore", invalid="ignore"):
             gap = x if self.centre is None else x - self.centre
@@ -188,7 +184,7 @@ class _SpreadAbout:
 
 
 class Range(NamedTuple):
-    """Of a numeric column: its number in the table and among the numeric ones, its mean and standard deviation."""
+    """A numeric column: its number in the table and among the numeric ones, its mean and standard deviation."""
 
     at: int
     of: int
@@ -198,7 +194,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Clip(Encoder):
-    """The numeric columns of a table that vary, without far-away values or gaps: fit for a normal density.
+    """The numeric columns of a table that vary, clipped and without gaps, for a normal density.
 
         x <- min(max(x, mean - limit sd), mean + limit sd),     missing entries at the mean
 
@@ -207,11 +203,11 @@ class Clip(Encoder):
     Parameters
     ----------
     limit : float
-        Standard deviations.
+        The greatest distance from the mean, in standard deviations.
     most : int
-        Columns, beyond which none are given: the cost of a covariance grows with their cube.
+        The greatest number of columns; of more, none is used, as the cost of a covariance grows with their cube.
     least : float
-        Rows a column, below which none are given; at least 10 times as many rows in any case.
+        The least number of rows for each column (and for 10 columns, if there are fewer); with less, none is used.
     """
 
     limit: float = 6.0
@@ -227,10 +223,10 @@ class Clip(Encoder):
             about = rough.mean(rough.first)
             exact = data.sum(_SpreadAbout(about))
             centre, spread = about + exact.mean(exact.first), np.sqrt(exact.mean(exact.second))
-            sound = (spread > abs(centre) * ROUNDING) & (spread > 1.0 / HUGE) & (spread < HUGE)
-            use = np.flatnonzero(sound & np.isfinite(centre))
+            varies = (spread > abs(centre) * MIN_RELATIVE_SPREAD) & (spread > 1.0 / MAX_SPREAD) & (spread < MAX_SPREAD)
+            use = np.flatnonzero(varies & np.isfinite(centre))
         rows = exact.count.max(initial=0.0)
-        if rows < self.least * max(FEW, len(use)) or (self.most is not None and len(use) > self.most):
+        if rows < self.least * max(MIN_COLUMNS_COUNTED, len(use)) or (self.most is not None and len(use) > self.most):
             use = use[:0]
         found = zip(*(values.tolist() for values in (exact.at[use], use, centre[use], spread[use])), strict=True)
         return replace(self, ranges=tuple(Range(*one) for one in found))
@@ -242,13 +238,13 @@ class Clip(Encoder):
 
     @property
     def useful(self) -> bool:
-        """Whether there are columns to clip."""
+        """True if there are columns to clip."""
         return bool(self.ranges)
 
     def check(self, other: Encoder) -> None:
         if self != other:
             raise ValueError(
-                "far-away values were cut off in different ways, which do not add up: fit the others with "
+                "the columns were clipped at different values, whose sums do not add up: fit the others with "
                 "encoder=first.encoder_"
             )
 
@@ -258,9 +254,9 @@ class Clip(Encoder):
 
     def encode(self, X: Any) -> Encoded:
         if not self.ranges:
-            raise ValueError("values are clipped once the encoder is prepared: prepare it first")
+            raise ValueError("the limits of the columns are not known yet: prepare the encoder first")
         _, of, centre, spread = (np.array(part) for part in zip(*self.ranges, strict=True))
-        x, _, names = numbers(X)
+        x, _, names = _numeric(X)
         x = x if len(of) == x.shape[1] else x[:, of]
         reach = self.limit * spread
         clipped = np.clip(x, centre - reach, centre + reach)

@@ -1,4 +1,4 @@
-"""Features made from features: numbers in cells, leaves of random trees, centres, columns of a radial basis network."""
+"""Transformers: numbers to cells, rows to leaves of random trees, distances to centres, radial basis columns."""
 
 from suffice.features.bins import Bins
 from suffice.features.centers import FSCL, RBF

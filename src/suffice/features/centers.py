@@ -19,13 +19,13 @@ from suffice._runtime.transaction import all_or_nothing
 from suffice.encoders.numbers import check_finite_for
 from suffice.persistence import Savable
 
+ROWS_TRANSFORMED = 4096  # rows of RBF columns at a time, which stay in the cache between the steps
 DECAYS = ("exponential", "linear")
-
 SHARE = SettingRule(lambda v: is_number(v) and 0 < v <= 1, "a number above 0 and at most 1")
 
 
 def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponential") -> Array:
-    """How far the winner of visit k of N goes towards its row; from `initial` at the first visit to 0 at the last.
+    """The share of the way to its row that the winner of visit k of N moves: from `initial` at first to 0 at last.
 
         exponential:  initial (e^(-tau k) - e^(-tau N)) / (e^(-tau) - e^(-tau N)),   tau = 2 / N
         linear:       by straight lines through initial, initial/2, initial/6 and 0 at 0, N/8, N/2 and N
@@ -33,13 +33,13 @@ def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponentia
     Parameters
     ----------
     k : int or array of int, from 1 to N
-        Which visit.
+        The number of the visit.
     N : int
-        Visits in all: rows x epochs.
+        The number of all visits: rows x epochs.
     initial : float, default=0.3
         The first rate.
     decay : {"exponential", "linear"}, default="exponential"
-        The course.
+        The form of the decay.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponentia
     >>> learning_rate([1, 500, 1000], 1000).round(3)
     array([0.3  , 0.081, 0.   ])
     """
-    k, N = np.asarray(k, dtype=float), max(N, 2)  # a visit that is first and last goes at the first rate
+    k, N = np.asarray(k, dtype=float), max(N, 2)  # a single visit has the first rate
     if decay == "linear":
         return np.asarray(np.interp(k, [0, N / 8, N / 2, N], [initial, initial / 2, initial / 6, 0]))
     if decay == "exponential":
@@ -60,7 +60,7 @@ def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponentia
 
 
 def distinct_rows(X: Array, count: int, rng: np.random.RandomState, called: str) -> Array:
-    """So many rows, no two of them equal, drawn at random: (count, d)."""
+    """Draw `count` distinct rows at random: (count, d)."""
     found: dict[bytes, int] = {}
     for i in rng.permutation(len(X)):
         found.setdefault((X[i] + 0.0).tobytes(), i)  # -0.0 is 0.0
@@ -73,26 +73,26 @@ def distinct_rows(X: Array, count: int, rng: np.random.RandomState, called: str)
 
 
 class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Centres found by competition with a handicap: who has often won must be nearer to win again.
+    """Frequency-sensitive competitive learning: a centre that has often won must be nearer to win again.
 
         winner = argmin_j wins_j ||x - c_j||,    c_winner <- c_winner + rate_k (x - c_winner),    wins_winner <- + 1
 
-    Centres start at different rows with wins_j = 1; every epoch visits all n rows in a new order. The handicap keeps
-    all centres in play and puts more of them where rows are dense: wins are even, and the sum of squared distances is
-    above that of k-means, the more so the longer the tails. A row belongs to the nearest centre, without handicap.
+    Centres start at distinct rows with wins_j = 1; every epoch visits all n rows in a new order. The handicap keeps all
+    centres in use and puts more of them where rows are dense: they win about equally often, and the sum of squared
+    distances is above that of k-means, the more so the longer the tails. A row belongs to the nearest centre.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        How many centres, m.
+        The number of centres, m.
     epochs : int, default=100
-        How often every row is visited.
+        The number of visits to every row.
     decay : {"exponential", "linear"}, default="exponential"
         How the rate falls to zero; see `learning_rate`.
     rate : float, default=0.3
         The first rate, at most 1.
     random_state : int, RandomState or None, default=None
-        Draws the first centres and the order of the rows; an int makes the result repeatable.
+        Seed of the first centres and the order of the rows; an int makes the result repeatable.
     verbose : int, default=0
         Show progress if above 0.
 
@@ -147,7 +147,7 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
-        """Place the centres; `y` is not looked at.
+        """Place the centres; `y` is ignored.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         """
         check(self, n_clusters=COUNT, epochs=COUNT, decay=one_of(*DECAYS), rate=SHARE)
         with all_or_nothing(self):
-            X = self._read(X, reset=True)
+            X = _read(self, X, reset=True)
             centers, wins = self._compete(X)
             labels, squared = nearest(X, centers)
             self.cluster_centers_, self.counts_ = centers, wins.astype(np.int64) - 1
@@ -164,7 +164,7 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             return self
 
     def _compete(self, X: Array) -> tuple[Array, Array]:
-        """The centres (m, d) after all epochs, and their frequencies (m,)."""
+        """The centres (m, d) after all epochs, and their wins (m,)."""
         rng, n = check_random_state(self.random_state), len(X)
         centers = distinct_rows(X, self.n_clusters, rng, "FSCL: n_clusters").T.copy()
         wins = np.ones(self.n_clusters)
@@ -179,16 +179,12 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def predict(self, X: Any) -> Array:
         """The index of the nearest centre of each row: (n,)."""
         check_is_fitted(self)
-        return nearest(self._read(X), self.cluster_centers_)[0]
+        return nearest(_read(self, X), self.cluster_centers_)[0]
 
     def transform(self, X: Any) -> Array:
         """The distance of each row to each centre: (n, m)."""
         check_is_fitted(self)
-        return np.asarray(cdist(self._read(X), self.cluster_centers_))
-
-    def _read(self, X: Any, reset: bool = False) -> Array:
-        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        return check_finite_for(self, X)
+        return np.asarray(cdist(_read(self, X), self.cluster_centers_))
 
     @property
     def _n_features_out(self) -> int:
@@ -198,7 +194,7 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 @compiled
 def compete(X: Array, order: Array, rates: Array, centers: Array, wins: Array) -> None:
     """Each row in turn pulls the centre of least wins x distance; `centers` (d, m) and `wins` (m,) change in place."""
-    d, m = centers.shape  # by feature, so that the loop over centres is one of vector instructions
+    d, m = centers.shape  # features first, so that the loop over centres compiles to vector instructions
     distance = np.empty(m)
     for t in range(len(order)):
         i = order[t]
@@ -220,7 +216,7 @@ def compete(X: Array, order: Array, rates: Array, centers: Array, wins: Array) -
 
 @compiled
 def nearest(X: Array, centers: Array) -> tuple[Array, Array]:
-    """The centre (m, d) that each row is nearest to, the first of several, and the squared distance: (n,), (n,)."""
+    """The nearest centre (m, d) of each row, the first of several, and the squared distance: (n,), (n,)."""
     n, d = X.shape
     m = len(centers)
     label, distance = np.zeros(n, np.int32), np.full(n, np.inf)
@@ -235,25 +231,23 @@ def nearest(X: Array, centers: Array) -> tuple[Array, Array]:
     return label, distance
 
 
-BLOCK = 4096  # rows that are transformed at a time: their columns stay in the cache between the steps
-
 CLUSTERERS = {"fscl": FSCL, "kmeans": KMeans}
 
 
 class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Gaussian radial basis columns: how near a row is to each of m centres, between 0 and 1.
+    """Gaussian radial basis columns: the nearness of a row to each of m centres, between 0 and 1.
 
         h_j(x) = exp(-||x - c_j||^2 / (2 sigma_j^2)),    sigma_j = width x spread_j
 
-    The spread of a learned centre is the mean distance to it of the rows that are nearest to it, and at least a quarter
-    of its distance to the next centre. That of a given centre is half its distance to the next one: with given centres
-    the columns of a row depend on nothing but that row, so the statistics of a classifier after them still add up.
-    Features should be of like scale. Columns are neither scaled nor centred: the classifiers here do not mind.
+    The spread of a learned centre is the mean distance of the rows nearest to it, and at least a quarter of the
+    distance to the next centre. The spread of a given centre is half that distance: with given centres the columns of a
+    row depend on that row alone, so that the statistics of a classifier after them still add up. Features should be of
+    similar scale. The columns are neither scaled nor centred; the classifiers here need neither.
 
     Parameters
     ----------
     n_centers : int, default=10
-        How many centres "fscl" or "kmeans" learn.
+        The number of centres that "fscl" or "kmeans" learn.
     centers : {"fscl", "kmeans"}, array of shape (m, d) or clusterer, default="fscl"
         How centres are learned, the centres themselves, or a clusterer that finds `cluster_centers_`.
     width : float, default=4.0
@@ -298,7 +292,7 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
-        """Place the centres and measure their widths; `y` is not looked at.
+        """Place the centres and measure their widths; `y` is ignored.
 
         Parameters
         ----------
@@ -307,11 +301,11 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check(self, n_centers=COUNT, width=POSITIVE)
         with all_or_nothing(self):
-            X = self._read(X, reset=True)
+            X = _read(self, X, reset=True)
             clusterer = self._clusterer(X)
-            centers = self._given(X.shape[1]) if clusterer is None else _learned(clusterer, X)
+            centers = self._checked_centers(X.shape[1]) if clusterer is None else _cluster_centers(clusterer, X)
             if self.sigma is not None:
-                sigma = self._given_sigma(len(centers))
+                sigma = self._checked_sigma(len(centers))
             else:
                 sigma = self.width * (_half_gaps(centers) if clusterer is None else _spread(X, centers))
             self.centers_, self.sigma_ = centers, sigma
@@ -320,16 +314,16 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def transform(self, X: Any) -> Array:
         """The columns of each row: (n, m)."""
         check_is_fitted(self)
-        X = self._read(X)
+        X = _read(self, X)
         out = np.empty((len(X), len(self.centers_)))
-        for rows in gen_batches(len(X), BLOCK):
+        for rows in gen_batches(len(X), ROWS_TRANSFORMED):
             columns = cdist(X[rows], self.centers_, "sqeuclidean", out=out[rows])
             columns *= -0.5 / self.sigma_**2
             np.exp(columns, out=columns)
         return out
 
     def _clusterer(self, X: Array) -> Any:
-        """What is to find the centres, or None if they are given."""
+        """The clusterer that finds the centres, or None if they are given."""
         if isinstance(self.centers, str) and self.centers in CLUSTERERS:
             distinct_rows(X, self.n_centers, check_random_state(0), "RBF: n_centers")
             return CLUSTERERS[self.centers](self.n_centers, random_state=self.random_state)
@@ -340,28 +334,30 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise ValueError(f"RBF: centers must be {allowed}, got {self.centers!r}")
         return None
 
-    def _given(self, d: int) -> Array:
+    def _checked_centers(self, d: int) -> Array:
         centers = check_array(self.centers, dtype=np.float64, order="C", copy=True, input_name="centers")
         if centers.shape[1] != d:
             raise ValueError(f"RBF: centers have {centers.shape[1]} features, but X has {d}")
         return np.asarray(centers)
 
-    def _given_sigma(self, m: int) -> Array:
+    def _checked_sigma(self, m: int) -> Array:
         sigma = np.asarray(self.sigma, dtype=np.float64)
         if sigma.shape not in ((), (m,)) or not np.all((sigma > 0) & np.isfinite(sigma)):
             raise ValueError(f"RBF: sigma must be None or positive, one number or {m} of them, got {self.sigma!r}")
         return np.full(m, sigma)
-
-    def _read(self, X: Any, reset: bool = False) -> Array:
-        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        return check_finite_for(self, X)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.centers_)
 
 
-def _learned(clusterer: Any, X: Array) -> Array:
+def _read(estimator: Any, X: Any, reset: bool = False) -> Array:
+    """Rows (n, d) of finite numbers, with the checks of scikit-learn."""
+    X = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+    return check_finite_for(estimator, X)
+
+
+def _cluster_centers(clusterer: Any, X: Array) -> Array:
     """The centres that a clusterer finds: (m, d)."""
     found = getattr(clusterer.fit(X), "cluster_centers_", None)
     if found is None:
@@ -370,7 +366,7 @@ def _learned(clusterer: Any, X: Array) -> Array:
 
 
 def _gaps(centers: Array) -> Array:
-    """The distance of each centre to the next one, infinite if it is the only one: (m,)."""
+    """The distance of each centre to the nearest other one, infinite for a single centre: (m,)."""
     distance = cdist(centers, centers)
     np.fill_diagonal(distance, np.inf)
     return np.asarray(distance.min(axis=1))
@@ -385,14 +381,14 @@ def _half_gaps(centers: Array) -> Array:
 
 
 def _spread(X: Array, centers: Array) -> Array:
-    """The mean distance to each centre of the rows nearest to it, but never a spike: (m,).
+    """The mean distance to each centre of the rows nearest to it, at least a quarter of the gap: (m,).
 
-    Rows that fill the space up to the neighbours are at least a quarter of the gap away on average (on a line, and
-    further in more dimensions); less than that is a centre on an outlier or on repeated rows.
+    Rows that fill the space up to the neighbours are at least that far away on average (on a line, and further in more
+    dimensions); if they are nearer, the centre is on an outlier or on repeated rows.
     """
     label, squared = nearest(X, centers)
     m, gaps = len(centers), _gaps(centers)
     rows = np.maximum(np.bincount(label, minlength=m), 1)
     spread = np.bincount(label, np.sqrt(squared), minlength=m) / rows
     spread = np.maximum(spread, np.where(np.isfinite(gaps), gaps / 4, 0.0))
-    return np.where(spread > 0, spread, 1.0)  # all rows are one point: any width will do
+    return np.where(spread > 0, spread, 1.0)  # if all rows are one point, any width will do

@@ -1,4 +1,4 @@
-"""The leaves of random trees, as a transformer."""
+"""Rows as the leaves of random trees."""
 
 from __future__ import annotations
 
@@ -32,43 +32,43 @@ from suffice.persistence import Savable
 
 
 class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Random trees, of which each is a column: the number of the leaf that a row comes to.
+    """Random trees, each as a column: the number of the leaf that a row falls into.
 
         h_t(row) <= limit_t:   the rows that tree t was grown on, at most `max_rows` and at most half of all
 
-    where h_t is a hash of the row's values. A node takes the split of least Gini impurity among a few random ones: of a
-    feature that varies, between the values of two random rows; one category against the others; missing entries against
-    the others. So a table of any columns becomes t columns of categories, whose counts by class add up, also over rows
-    that come later. The trees themselves are learned once: neither the order of the rows nor the engine nor the number
-    of threads matters, and a row of weight 2 is the row twice.
+    where h_t is a hash of the row's values. A node takes the split of least Gini impurity among a few random ones: a
+    threshold between the values of two random rows in a feature that varies; one category against the others; missing
+    entries against the others. So a table of any columns becomes t columns of categories, whose counts by class add up,
+    also over later rows. The trees themselves are learned once: neither the order of the rows nor the engine nor the
+    number of threads matters, and a row of weight 2 is the row twice.
 
-    Trees that chose their splits by labels have seen those of their rows: such rows look easier there than new ones do.
-    `inside` says which rows these are, for scores that are to be honest. What trees have learned of a row stays in them
-    if the row is forgotten by a classifier behind them.
+    Trees that chose their splits by labels have seen the labels of their rows, which therefore look easier than new
+    rows; `inside` says which rows these are. The trees keep what they learned from a row even if a classifier behind
+    them forgets it.
 
     Parameters
     ----------
     n : int, default=100
-        Trees, t.
+        The number of trees, t.
     max_rows : int, default=2048
-        Different rows that a tree is grown on, at most.
+        The greatest number of distinct rows that a tree is grown on.
     candidates : int, default=3
-        Random splits of which the best is taken, at most.
+        The greatest number of random splits of which a node takes the best.
     min_leaf : float, default=3
-        The weight of the rows on each side of a split, at least; a row counts by its weight.
+        The least weight of the rows on each side of a split.
     min_split : float, default=6
-        The weight of the rows of a node that is split, at least.
+        The least weight of the rows of a node that is split.
     labels : bool, default=True
         Whether splits are chosen by the labels. If not, or if there are none, the first candidate is taken.
     columns : dict of column: kind, default=None
-        Columns that are not what their type says: "category", "drop", or "bins" for numbers.
+        What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers.
     random_state : int, RandomState or None, default=None
-        Draws the rows and the splits; an int makes the result repeatable.
+        Seed of the rows and the splits; an int makes the result repeatable.
 
     Attributes
     ----------
     n_leaves_ : array of shape (t,)
-    encoder_ : suffice.encoders.Partitions
+    encoder_ : suffice.encoders.TreePartitions
         The trees, as an encoder for a model.
 
     Examples
@@ -142,7 +142,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
             return self
 
     def transform(self, X: Any) -> Any:
-        """The leaf of each tree that each row comes to: whole numbers (n, t)."""
+        """The leaf of each tree that each row falls into: whole numbers (n, t)."""
         check_is_fitted(self)
         leaves = LeafCodes(self.encoder_)
         data = as_learned(self, X)
@@ -151,7 +151,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
         return data.transform(Named(leaves, tuple(map(str, self.get_feature_names_out()))))
 
     def inside(self, X: Any) -> Array:
-        """Whether each tree was grown on rows equal to these: (n, t)."""
+        """True where a tree was grown on rows equal to these: (n, t)."""
         check_is_fitted(self)
         return self.encoder_.inside(self._read(X))
 
@@ -180,7 +180,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
             raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
 
     def _take_names(self) -> None:
-        """What scikit-learn does for arrays and frames, for the columns of a data set."""
+        """Set the attributes that scikit-learn sets for arrays and frames, for the columns of a data set."""
         table = cast(Table, self.encoder_.inner)
         self.n_features_in_ = len(table.roles or ())
         if table.names is not None:

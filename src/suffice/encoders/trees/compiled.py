@@ -15,14 +15,10 @@ from suffice._core.vector import Array
 from suffice._runtime import hashing as _hash
 from suffice._runtime.lazy import compiled
 
-BLOCK = 512  # rows that walk side by side
-
-LEVELS = 3  # that they go down before those at a leaf are taken out
-
-MISSING_LEFT = np.uint32(1 << 31)  # beside the feature of a node: missing entries go to the left
-
+BLOCK = 512  # rows that go down a tree side by side
+LEVELS = 3  # levels between two removals of the rows that have reached a leaf
+MISSING_LEFT = np.uint32(1 << 31)  # a bit of a node's feature: missing entries go to the left
 FEATURE = np.uint32(MISSING_LEFT - 1)
-
 # Entries from `low` to `high` go to `left`, others to the node after it.
 NODE = np.dtype([("low", "f8"), ("high", "f8"), ("feature", "u4"), ("left", "u4")], align=True)
 
@@ -31,7 +27,7 @@ mixed = compiled(_hash.mixed)
 
 @compiled
 def up_to(keys: Array, seed: Array, limit: Array) -> Array:
-    """Which of some keys (n,) have a hash under a seed (1,) of at most a limit (1,)."""
+    """Indices of the keys (n,) whose hash under a seed (1,) is at most a limit (1,)."""
     which, count, s, most = np.empty(len(keys) + 1, np.int64), np.uint64(0), seed[0], limit[0]
     for i in range(len(keys)):
         which[count] = i
@@ -41,7 +37,7 @@ def up_to(keys: Array, seed: Array, limit: Array) -> Array:
 
 @compiled
 def around(keys: Array, seed: Array, bounds: Array) -> tuple[int, Array]:
-    """How many of some keys (n,) have a hash under a seed (1,) below the first of two bounds; the hashes between."""
+    """The number of keys (n,) whose hash under a seed (1,) is below the first of two bounds; the hashes between."""
     hashes, below, count = np.empty(len(keys) + 1, np.uint64), np.uint64(0), np.uint64(0)
     s, low, high = seed[0], bounds[0], bounds[1]
     for i in range(len(keys)):
@@ -54,7 +50,7 @@ def around(keys: Array, seed: Array, bounds: Array) -> tuple[int, Array]:
 
 @compiled
 def inside(keys: Array, seeds: Array, limits: Array, out: Array) -> None:
-    """Whether the hash of each row's key (n,) is at most the limit of each tree (t,), into `out` (n, t)."""
+    """Write to `out` (n, t) whether the hash of each row's key (n,) is at most the limit of each tree (t,)."""
     for i in range(len(keys)):
         for t in range(len(seeds)):
             out[i, t] = mixed(keys[i] ^ seeds[t]) <= limits[t]
@@ -62,7 +58,7 @@ def inside(keys: Array, seeds: Array, limits: Array, out: Array) -> None:
 
 @compiled
 def mark(keys: Array, seeds: Array, limits: Array, leaves: Array) -> None:
-    """Leaves (n, t) as -1 - leaf where a tree is `inside`."""
+    """Turn leaves (n, t) into -1 - leaf where `inside` is true."""
     for i in range(len(keys)):
         for t in range(len(seeds)):
             leaves[i, t] ^= -np.int32(mixed(keys[i] ^ seeds[t]) <= limits[t])
@@ -70,7 +66,7 @@ def mark(keys: Array, seeds: Array, limits: Array, leaves: Array) -> None:
 
 @compiled
 def any_inside(keys: Array, seeds: Array, limits: Array) -> Array:
-    """Whether the hash of each key (n,) is at most the limit of some tree (t,): (n,)."""
+    """True where the hash of a key (n,) is at most the limit of some tree (t,): (n,)."""
     out = np.zeros(len(keys), np.bool_)
     for i in range(len(keys)):
         t = 0
@@ -82,20 +78,21 @@ def any_inside(keys: Array, seeds: Array, limits: Array) -> Array:
 
 @compiled
 def goes_left(value: float, cut: float, ordered: bool, missing_left: bool) -> bool:
-    """Whether an entry is at most the threshold (equals it, where values have no order), or missing and sent there.
+    """True if an entry is at most the threshold (equal to it, if values have no order), or missing and sent left.
 
-    A threshold of NaN is met by no entry: it divides the missing entries from the others.
+    No entry meets a threshold of NaN: it splits the missing entries from the others.
     """
-    return bool(value <= cut if ordered else value == cut) | (missing_left & bool(np.isnan(value)))  # no jump
+    # `|` and `&` compile without a branch, which would often be mispredicted.
+    return bool(value <= cut if ordered else value == cut) | (missing_left & bool(np.isnan(value)))
 
 
 @compiled
 def pack_nodes(
     nodes: Array, starts: Array, ordered: Array, feature: Array, threshold: Array, missing_left: Array, left: Array
 ) -> None:
-    """The nodes of all trees into an array of NODE, as `walk` takes them.
+    """Write the nodes of all trees to an array of NODE, for `walk`.
 
-    A leaf sends all rows to itself, so that rows which are there may walk on with the others.
+    A leaf sends all rows to itself, so that rows at a leaf can take further steps with the others.
     """
     for t in range(len(starts) - 1):
         for i in range(starts[t], starts[t + 1]):
@@ -110,20 +107,20 @@ def pack_nodes(
 
 @compiled
 def walk(Z: Array, starts: Array, nodes: Array, left: Array, plain: bool, out: Array) -> None:
-    """The leaf of every tree that each row of Z (n, d) comes to, into `out` (n, t).
+    """Write to `out` (n, t) the leaf of every tree that each row of Z (n, d) falls into.
 
-    Some hundred rows go down a tree side by side, a level at a time: the steps of one need not wait for another's. Now
-    and then those that have come to a leaf are taken out. `plain` says that all features have an order and no entry is
+    Some hundred rows go down a tree side by side, a level at a time, so that the processor overlaps their steps. Rows
+    that have reached a leaf are removed now and then. `plain` says that all features are ordered and no entry is
     missing.
     """
     node, row = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
-    for t in range(len(starts) - 1):  # the nodes of a tree stay at hand for all rows
+    for t in range(len(starts) - 1):  # trees outside, so that the nodes of a tree stay in the cache
         tree = nodes[starts[t] : starts[t + 1]]
         for begin in range(0, len(Z), BLOCK):
             rows, leaves = Z[begin : begin + BLOCK], out[begin : begin + BLOCK, t]
             for i in range(len(rows)):
                 node[i], row[i] = 0, i
-            active, levels = np.uint64(len(rows)), int(np.log2(len(tree)))  # near their mean depth
+            active, levels = np.uint64(len(rows)), int(np.log2(len(tree)))  # about the mean depth
             while active:
                 for _ in range(levels):
                     if plain:
@@ -136,7 +133,7 @@ def walk(Z: Array, starts: Array, nodes: Array, left: Array, plain: bool, out: A
 
 @compiled
 def down(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> None:
-    """The active rows go one level down a tree, if all features have an order and no entry is missing; no jump."""
+    """Move the active rows one level down, without branches, if all features are ordered and no entry is missing."""
     for a in range(active):
         at = tree[np.uint64(node[a])]
         value = Z[np.uint64(row[a]), np.uint64(at.feature & FEATURE)]
@@ -145,7 +142,7 @@ def down(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> None:
 
 @compiled
 def down_any(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> None:
-    """`down` for all kinds of features, with missing entries."""
+    """`down` for features of any kind, with missing entries."""
     for a in range(active):
         at = tree[np.uint64(node[a])]
         value = Z[np.uint64(row[a]), np.uint64(at.feature & FEATURE)]
@@ -155,7 +152,7 @@ def down_any(Z: Array, tree: Array, node: Array, row: Array, active: Any) -> Non
 
 @compiled
 def arrive(left: Array, node: Array, row: Array, active: Any, leaves: Array) -> Any:
-    """The leaves of those rows that have come to one; `node` and `row` of the others, and how many these are."""
+    """Write the leaves of rows that have reached one; keep `node` and `row` of the others, and return their number."""
     kept = np.uint64(0)
     for a in range(active):
         leaf = -1 - left[np.uint64(node[a])]
@@ -167,7 +164,7 @@ def arrive(left: Array, node: Array, row: Array, active: Any, leaves: Array) -> 
 
 @compiled
 def parents(starts: Array, left: Array) -> tuple[Array, Array]:
-    """The node above each node, -1 for a root, and the node of each leaf; all numbered through the trees."""
+    """The parent of each node, -1 for a root, and the node of each leaf; both are numbered over all trees."""
     parent, at, leaf = np.full(len(left), -1), np.empty((len(left) + len(starts)) // 2, np.int64), 0
     for t in range(len(starts) - 1):
         for node in range(starts[t], starts[t + 1]):
@@ -182,7 +179,7 @@ def parents(starts: Array, left: Array) -> tuple[Array, Array]:
 
 @compiled
 def log_nodes(starts: Array, left: Array, log_p: Array) -> Array:
-    """log p(node | y) (nodes, k): that of the leaves below it together, from log_p (leaves of all trees, k)."""
+    """log p(node | y) (nodes, k), the sum over the leaves below, from log_p (leaves of all trees, k)."""
     out, leaf = np.empty((len(left), log_p.shape[1])), 0
     for t in range(len(starts) - 1):
         for node in range(starts[t + 1] - 1, starts[t] - 1, -1):  # children come after their parent
@@ -200,7 +197,7 @@ def log_nodes(starts: Array, left: Array, log_p: Array) -> Array:
 
 @compiled
 def add_steps(leaves: Array, begins: Array, at: Array, parent: Array, feature: Array, nodes: Array, out: Array) -> None:
-    """What every split on the way to the leaves of a row (n, t) changes, added to its feature in `out` (n, k, d)."""
+    """Add the change by every split on the way to the leaves (n, t) of a row to its feature in `out` (n, k, d)."""
     for i in range(len(leaves)):
         for t in range(len(begins)):
             node = at[begins[t] + leaves[i, t]]
@@ -211,22 +208,18 @@ def add_steps(leaves: Array, begins: Array, at: Array, parent: Array, feature: A
                 node = above
 
 
-LEFT, RIGHT, MISSING = 0, 1, 2  # where the rows of a node are under a split
-
-PARTS, BITS, PART = 4, np.uint64(16), np.uint64(0xFFFF)  # of a word that holds the weights of so many classes
-
+LEFT, RIGHT, MISSING = 0, 1, 2  # sides of a split
+# A word of 64 bits holds the weights of up to four classes, 16 bits each.
+PARTS, BITS, PART = 4, np.uint64(16), np.uint64(0xFFFF)
 NOTHING, ONE = np.uint64(0), np.uint64(1)
-
-HALF, LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # the bits of half a random number, and those of the lower half
-
-GROUP = np.uint64(8)  # rows that a processor works on at a time
-
-STEP = np.uint64(_hash.GOLDEN)  # from one state of the random numbers to the next, as splitmix64 has them
+HALF, LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)  # one random number of 64 bits serves as two of 32
+GROUP = np.uint64(8)  # rows in one vector instruction
+STEP = np.uint64(_hash.GOLDEN)  # between states of the random numbers, as in splitmix64
 
 
 @compiled
 def below(half: Any, size: Any) -> Any:
-    """A random whole number below `size`, from one below 2^32."""
+    """A random whole number below `size`, from a random number below 2^32."""
     return (half * size) >> HALF
 
 
@@ -243,10 +236,10 @@ def draw(
     state: Any,
     splits: Any,
 ) -> tuple[int, int, Any]:
-    """Random splits of a node, their feature, `low` and `high`: how many, fewer than `most` if nothing varies.
+    """Draw up to `most` random splits of a node; return their number, the number of constant features, and the state.
 
-    Besides, how many of `features` (d,) do not vary in the node, which come first there, and the next state. A
-    threshold is between the values of two random rows, or at that of one.
+    There are fewer splits if nothing varies. Features found to be constant in the node move to the front of `features`
+    (d,), where `fixed` counts them. A threshold is between the values of two random rows, or at the value of one.
     """
     which, low, high = splits
     d, m, count = len(features), end - begin, 0
@@ -270,8 +263,8 @@ def draw(
                 fixed += 1
                 continue
             cut = one if found == 3 and (one == other or not ordered[j]) else np.nan
-            if ordered[j] and is_greatest(cut, columns, j, order, begin, end):  # against the others
-                cut = np.nextafter(cut, -np.inf)
+            if ordered[j] and is_greatest(cut, columns, j, order, begin, end):
+                cut = np.nextafter(cut, -np.inf)  # the greatest value against the others
         which[count], low[count], high[count] = j, -np.inf if ordered[j] else cut, cut
         count += 1
     return count, fixed, state
@@ -279,15 +272,16 @@ def draw(
 
 @compiled
 def between(one: float, other: float, share: float) -> float:
-    """A threshold at some share of the way from one value to another, below the greater."""
+    """A threshold at a share of the way from one value to another, below the greater."""
     cut = (1.0 - share) * one + share * other
     least = min(one, other)
-    return least if cut < least or cut >= max(one, other) else cut  # by rounding
+    # Rounding may have put the threshold outside.
+    return least if cut < least or cut >= max(one, other) else cut
 
 
 @compiled
 def kinds(columns: Array, j: Any, order: Array, begin: Any, end: Any) -> int:
-    """How many kinds of entries a node has, up to 3: two different values are 3, a missing entry and a value are 2."""
+    """3 if a node has two different values, 2 if it has one value and missing entries, else 1 (0 without rows)."""
     seen, missing = np.nan, 0
     for i in range(begin, end):
         value = columns[j, order[i]]
@@ -302,7 +296,7 @@ def kinds(columns: Array, j: Any, order: Array, begin: Any, end: Any) -> int:
 
 @compiled
 def is_greatest(value: float, columns: Array, j: Any, order: Array, begin: Any, end: Any) -> bool:
-    """Whether no row of a node has a greater value."""
+    """True if no row of a node has a greater value."""
     for i in range(begin, end):  # noqa: SIM110 - `all` is not compiled
         if columns[j, order[i]] > value:
             return False
@@ -311,9 +305,9 @@ def is_greatest(value: float, columns: Array, j: Any, order: Array, begin: Any, 
 
 @compiled
 def pack_weights(labels: Array, weight: Array, classes: int) -> Array:
-    """The weight of each row as a part of a word (n,), that of its class; no words (0,) if weights do not fit.
+    """The weight of each row in the part of a word (n,) that belongs to its class; (0,) if weights do not fit.
 
-    So one sum of words is the weights of all classes.
+    One sum of words is then the weights of all classes.
     """
     words, total, fit = np.empty(len(labels), np.uint64), 0.0, classes <= PARTS
     for i in range(len(labels)):
@@ -331,7 +325,7 @@ def part(word: Any, c: int) -> float:
 
 @compiled
 def summary(word: Any, classes: int) -> tuple[float, bool]:
-    """The weight of all classes in a word, and whether it is all of one class."""
+    """The weight of all classes in a word, and True if it is all of one class."""
     mass, most = 0.0, 0.0
     for c in range(classes):
         mass, most = mass + part(word, c), max(most, part(word, c))
@@ -351,14 +345,13 @@ def add_words(
     there: Array,
     lost: Array,
 ) -> None:
-    """The sums of the words of those rows of a node that each split sends to the left, and of those missing, into
-    `there` and `lost` (q,).
+    """Write the sums of the words of rows that each split sends to the left to `there` (q,), of missing ones to `lost`.
 
-    Rows go in whole groups: the words of those beyond `end` must be NOTHING. `plain` says that all features have an
-    order and no entry is missing.
+    Rows go in whole groups: words beyond `end` must be NOTHING. `plain` says that all features are ordered and no
+    entry is missing.
     """
     which, low, high = splits
-    end = begin + ((end - begin + GROUP - ONE) & ~(GROUP - ONE))  # some rows are slower than a group
+    end = begin + ((end - begin + GROUP - ONE) & ~(GROUP - ONE))  # a part of a group takes longer than all of it
     for q in range(count):
         j, least, most, left, gone = which[q], low[q], high[q], NOTHING, NOTHING
         if plain:
@@ -376,9 +369,9 @@ def add_words(
 def best_of_words(
     count: int, there: Array, lost: Array, total: Any, classes: int, high: Array, min_leaf: float
 ) -> tuple[float, int, bool]:
-    """What the best split is worth, which it is and whether it sends missing entries to the left.
+    """The score of the best split, its number, and True if it sends missing entries to the left.
 
-    By the words of the rows on the left, of those missing and of all.
+    `there`, `lost` and `total` are the words of the rows on the left, of missing rows and of all rows.
     """
     best, at, to_left = -1.0, 0, False
     for q in range(count):
@@ -386,7 +379,7 @@ def best_of_words(
         for c in range(classes):
             a, m = part(there[q], c), part(lost[q], c)
             sums = with_class(sums, a, part(total, c) - a - m, m, alone)
-        score, side = judged(sums, alone, min_leaf)
+        score, side = judge(sums, alone, min_leaf)
         if score > best:
             best, at, to_left = score, q, side
     return best, at, to_left
@@ -406,9 +399,9 @@ def best_of_weights(
     enough: float,
     min_leaf: float,
 ) -> tuple[float, int, bool]:
-    """The same by labels and weights of a node's rows, side by side; none after a split that is worth enough.
+    """`best_of_words` from labels and weights of a node's rows; it stops at a split that scores `enough`.
 
-    `counts` (3, k) is zero, before and afterwards.
+    `counts` (3, k) is zero before and after.
     """
     which, low, high = splits
     best, at, to_left = -1.0, 0, False
@@ -434,10 +427,10 @@ def add_weights(
     high: float,
     counts: Array,
 ) -> None:
-    """The weights by class of a node's rows on each side of a split, and of those missing, to counts (3, k)."""
+    """Add the weights by class of a node's rows on each side of a split, and of missing rows, to counts (3, k)."""
     for i in range(begin, end):
         value = columns[j, order[i]]
-        side = RIGHT - ((value <= high) & (value >= low))  # no jump, which half the time is guessed wrong
+        side = RIGHT - ((value <= high) & (value >= low))  # a branch would be mispredicted half the time
         side = MISSING if np.isnan(value) else side
         counts[side, labels[i]] += weight[i]
 
@@ -446,24 +439,25 @@ def add_weights(
 def judge_weights(
     counts: Array, labels: Array, begin: Any, end: Any, missing_left: bool, min_leaf: float
 ) -> tuple[float, bool]:
-    """`judged` by weights by class (3, k), which are zero afterwards.
+    """`judge` the weights by class (3, k), and set them to zero.
 
-    Of more classes than rows of a node, only those of its rows, `labels` from `begin` to `end`, are visited.
+    If there are more classes than rows in the node, only the classes of its rows, `labels` from `begin` to `end`, are
+    visited.
     """
     sums = (0.0,) * 7
     k, m = counts.shape[1], int(end - begin)
-    for i in range(min(k, m)):  # a second visit adds nothing
+    for i in range(min(k, m)):  # a class that is visited again has weight zero by then
         c = i if k <= m else labels[begin + np.uint64(i)]
         sums = with_class(sums, counts[LEFT, c], counts[RIGHT, c], counts[MISSING, c], missing_left)
         counts[LEFT, c] = counts[RIGHT, c] = counts[MISSING, c] = 0.0
-    return judged(sums, missing_left, min_leaf)
+    return judge(sums, missing_left, min_leaf)
 
 
 @compiled
 def with_class(sums: Any, a: float, b: float, m: float, missing_left: bool) -> Any:
-    """The weights on the left, on the right and missing, and the sums of their squares by class, with another class.
+    """Add a class to the weights on the left, on the right and missing, and to the sums of their squares by class.
 
-    The squares are those of the left and the right without missing rows, and of both with them.
+    The squares are of the left and the right, without the missing rows and with them.
     """
     if missing_left:
         a, m = a + m, 0.0
@@ -474,11 +468,11 @@ def with_class(sums: Any, a: float, b: float, m: float, missing_left: bool) -> A
 
 
 @compiled
-def judged(sums: Any, missing_left: bool, min_leaf: float) -> tuple[float, bool]:
-    """sum_c w_c^2 / w over both sides of a split, -1 if one is too small, and whether missing entries go to the left.
+def judge(sums: Any, missing_left: bool, min_leaf: float) -> tuple[float, bool]:
+    """sum_c w_c^2 / w over both sides of a split, -1 if one is too small, and True if missing entries go to the left.
 
-    They go where that sum is the greater, which is where the Gini impurity is the less; else to the larger side; or
-    they must.
+    Missing entries go where the sum is greater, that is, where the Gini impurity is lower; at a tie to the larger side;
+    and always to the left with `missing_left`.
     """
     left, right, lost, lefts, rights, lefts_lost, rights_lost = sums
     if lost == 0.0:
@@ -492,20 +486,18 @@ def judged(sums: Any, missing_left: bool, min_leaf: float) -> tuple[float, bool]
 
 @compiled
 def gain(a: float, mass: float, b: float, other: float, min_leaf: float) -> float:
-    """The sum of squares by weight of two sides; -1 if one of them is too small."""
-    enough = (mass >= min_leaf) & (other >= min_leaf) & (mass > 0.0) & (other > 0.0)  # one jump
+    """The sums of squares divided by the weights of two sides; -1 if a side is too small."""
+    enough = (mass >= min_leaf) & (other >= min_leaf) & (mass > 0.0) & (other > 0.0)  # one branch instead of four
     return a / mass + b / other if enough else -1.0
 
 
-PERFECT = 1.0 - 1e-12  # share of the weight of a node that a split into pure sides scores, except for rounding
-
-FEW = 3  # times as many rows as those of a tree, up to which these are not put side by side
-
-LEAF = -1  # in the place of how many features do not vary in a node
+PERFECT = 1.0 - 1e-12  # score of a split into pure sides, by the weight of the node, up to rounding
+MAX_SCATTER = 3  # if the table has more rows than this times the tree's, the tree's are copied together
+LEAF = -1  # marks a leaf on the stack, in place of the number of constant features
 
 
 @compiled
-def taken(table: Array, rows: Array) -> Array:
+def copied(table: Array, rows: Array) -> Array:
     """Some rows (m,) of columns (d, n): (d, m)."""
     columns = np.empty((len(table), len(rows)))
     for j in range(len(table)):
@@ -526,24 +518,24 @@ def divide(
     missing_left: bool,
     spare: Array,
 ) -> Any:
-    """The rows of a node that go to the left first, both in their order; where the others begin."""
+    """Sort the rows of a node into left and right, each in their order; return where the right ones begin."""
     first, others = begin, NOTHING
     for i in range(begin, end):
         r = order[i]
         left = goes_left(columns[j, r], cut, ordered, missing_left)
-        order[first] = spare[others] = r  # no jump: what is written too much is written over
+        order[first] = spare[others] = r  # without a branch: the wrong one is overwritten
         first += np.uint64(left)
         others += np.uint64(not left)
-    for i in range(others):  # compiles in a tenth of the time of one assignment
+    for i in range(others):  # compiles ten times as fast as a slice assignment
         order[first + i] = spare[i]
     return first
 
 
 @compiled
 def gather(order: Array, begin: Any, end: Any, values: Array, near: Array) -> Any:
-    """Values of the rows of a node, put side by side with a group of zeros after them, and their sum.
+    """Copy the values of a node's rows side by side to `near`, followed by a group of zeros; return their sum.
 
-    Nothing if there are no values.
+    Without values it does nothing.
     """
     total = values.dtype.type(0)
     for i in range(begin, end if len(values) else begin):
@@ -555,7 +547,7 @@ def gather(order: Array, begin: Any, end: Any, values: Array, near: Array) -> An
 
 @compiled
 def alike(order: Array, begin: Any, end: Any, labels: Array, own: Array) -> bool:
-    """Whether all rows of a node are of one class; their labels, put side by side."""
+    """True if all rows of a node are of one class; their labels are copied side by side to `own`."""
     pure = True
     for i in range(begin, end):
         own[i] = labels[order[i]]
@@ -565,13 +557,13 @@ def alike(order: Array, begin: Any, end: Any, labels: Array, own: Array) -> bool
 
 @compiled
 def is_leaf(mass: float, pure: bool, min_split: float, supervised: bool) -> bool:
-    """Whether a node of so much weight is not split, which may be of one class."""
+    """True if a node of this weight is not split; `pure`: all its rows are of one class."""
     return mass < min_split or (supervised and pure)
 
 
 @compiled
 def put(stack: Array, top: int, node: int, begin: Any, end: Any, fixed: int) -> None:
-    """A node to be grown on: its rows from `begin` to `end`, and how many features do not vary among them."""
+    """Push a node: its rows from `begin` to `end`, and the number of features that are constant among them."""
     stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = node, begin, end, fixed
 
 
@@ -590,11 +582,11 @@ def grow(
     min_split: float,
     supervised: bool,
 ) -> tuple[Array, Array, Array, Array]:
-    """A random tree over some rows (n,) of a table (d, N): feature, threshold, missing_left and left of every node.
+    """Grow a tree on some rows (n,) of a table (d, N): feature, threshold, missing_left and left of every node.
 
-    `ordered` (d,) says which columns have an order, `plain` that all have and that no entry is missing; labels and
-    weights are those of all N rows. Of up to `candidates` random splits of features that vary among the rows of a node
-    it takes the one of least Gini impurity; among m rows of 2 m - 3 at most, as few rows have few ways to be divided.
+    `ordered` (d,) says which columns are ordered, `plain` that all are and that no entry is missing; labels and weights
+    are those of all N rows. A node takes the split of least Gini impurity among up to `candidates` random ones, and at
+    most 2 m - 3 for m rows, as few rows can be divided in few ways only.
     """
     d, n = len(table), len(rows)
     size = max(1, 2 * n - 1)
@@ -602,16 +594,16 @@ def grow(
     missing_left, left = np.zeros(size, np.bool_), np.zeros(size, np.int32)
     columns, order, spare = table, np.zeros(n + int(GROUP), np.uint32), np.empty(n, np.uint32)
     order[:n] = rows
-    if table.shape[1] > FEW * n:  # so many others that they are in the way
-        columns, labels, weight = taken(table, rows), labels[rows], weight[rows]
+    if table.shape[1] > MAX_SCATTER * n:
+        columns, labels, weight = copied(table, rows), labels[rows], weight[rows]
         order[:n] = np.arange(n)
     words = pack_weights(labels, weight, classes)
     state = seed[0] + STEP
-    features = np.arange(d)  # those that do not vary in a node come first, there and below it
-    own, share = np.empty(n, labels.dtype), np.empty(n + int(GROUP))  # of a node's rows, side by side
+    features = np.arange(d)  # constant ones come first; they stay constant below the node
+    own, share = np.empty(n, labels.dtype), np.empty(n + int(GROUP))  # labels and weights of a node's rows
     near = np.empty(n + int(GROUP), np.uint64)
     which, low, high = np.empty(candidates, np.uint64), np.empty(candidates), np.empty(candidates)
-    splits = which, low, high  # of a node
+    splits = which, low, high
     there, lost = np.empty(candidates, np.uint64), np.empty(candidates, np.uint64)
     counts = np.zeros((3, classes))
     stack = np.empty((n + 2, 4), np.int64)
@@ -648,7 +640,7 @@ def grow(
             continue
         feature[node], threshold[node], missing_left[node] = which[at], high[at], to_left
         first = second = fixed
-        if len(words):  # what is known of the sides already need not be looked up in their rows
+        if len(words):  # the words of both sides are known: find leaves without visiting their rows
             there[at] += lost[at] if to_left else NOTHING
             mass, pure = summary(there[at], classes)
             first = LEAF if is_leaf(mass, pure, min_split, supervised) else fixed

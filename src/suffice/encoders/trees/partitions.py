@@ -20,19 +20,22 @@ from suffice.encoders.base import Encoder
 from suffice.encoders.table import Table
 from suffice.encoders.trees import compiled as kernels
 
-ROWS, SHARES = 8192, 4  # that a thread takes at a time, at most, and parts that fewer rows than these make
+MAX_ROWS_OF_TASK = 8192  # rows that a thread takes at a time
+MIN_TASKS = 4  # into which fewer rows are divided
+MAX_TABLE = 1 << 24  # leaves of all trees times classes
+REDUCED_SHARE = 0.4  # if the rows of a tree are a smaller share of all, most other rows have been dropped
 
 
 @dataclass(frozen=True, eq=False)
 class LeafFeatures(CategoricalFeatures):
-    """The leaves of trees as categories; those of equal trees are the same without comparing any.
+    """The leaves of trees as categories; trees are compared by their digest alone.
 
     A leaf v of a tree that was grown on the row itself may be marked: -1 - v.
     """
 
     closed: ClassVar[bool] = True
 
-    trees: int = 0  # what tells them from other trees
+    trees: int = 0  # `Trees.digest`
 
     def check(self, other: Features) -> None:
         if not self.same(other):
@@ -47,8 +50,9 @@ class LeafFeatures(CategoricalFeatures):
 
     def read(self, X: Encoded) -> Array:
         """Leaves (n, t) without marks."""
+        # The sign bit, spread over all bits by the shift, inverts negative numbers: -1 - v becomes v.
         sign = 8 * X.values.dtype.itemsize - 1
-        return np.asarray(X.values ^ (self.marked(X) >> sign))  # all bits of a negative number are turned over
+        return np.asarray(X.values ^ (self.marked(X) >> sign))
 
     def marked(self, X: Encoded) -> Array:
         """Leaves (n, t), those of a tree that has seen the row as -1 - leaf."""
@@ -63,7 +67,7 @@ class LeafFeatures(CategoricalFeatures):
 class Trees:
     """Trees over rows of d comparable numbers; tree t has seen the rows whose hash under its seed is at most its limit.
 
-    The nodes of all trees are in one array each, tree after tree; see `_tree_kernels` for what they hold.
+    The nodes of all trees are in one array for each field, tree after tree, as `suffice.encoders.trees.compiled` says.
     """
 
     ordered: Annotated[Array, "bool d"]  # whether the values of a feature have an order
@@ -77,13 +81,13 @@ class Trees:
 
     @classmethod
     def of(cls, ordered: Array, seeds: Array, limits: Array, grown: Sequence[tuple[Array, ...]]) -> Trees:
-        """Of the nodes of every tree."""
+        """From the nodes of every tree."""
         starts = np.cumsum([0, *(len(nodes[0]) for nodes in grown)])
         return cls(ordered, seeds, limits, starts, *(np.concatenate(part) for part in zip(*grown, strict=True)))
 
     @cached_property
     def digest(self) -> int:
-        """A number of 63 bits that tells these trees from all others."""
+        """A hash of 63 bits by which trees are compared."""
         found = blake2b(digest_size=8)
         for one in fields(self):
             found.update(np.ascontiguousarray(getattr(self, one.name)).data)
@@ -95,7 +99,8 @@ class Trees:
     def __hash__(self) -> int:
         return self.digest
 
-    def __getstate__(self) -> dict[str, Array]:  # what follows from the arrays does not travel
+    def __getstate__(self) -> dict[str, Array]:
+        # Cached properties follow from the arrays and are not pickled.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __len__(self) -> int:
@@ -111,13 +116,13 @@ class Trees:
 
     @cached_property
     def features(self) -> LeafFeatures:
-        """The trees as features, and their leaves as categories."""
+        """The trees as features with their leaves as categories."""
         names = np.array([f"tree {t}" for t in range(len(self))], dtype=object)
         leaves = tuple(np.arange(size) for size in self.sizes)
         return LeafFeatures(len(self), names, leaves, trees=self.digest)
 
     def work_ahead(self) -> None:
-        """Work out what rows are sent to leaves by, and what the leaves are called; both are kept."""
+        """Compute the cached properties that encoding needs."""
         _ = self.features, self._nodes
 
     def leaves(self, Z: Array, keys: Array | None = None) -> Array:
@@ -125,8 +130,9 @@ class Trees:
 
         With the rows' keys (n,), -1 - leaf where the tree has seen the row.
         """
-        few = keys is not None and self.sizes.max(initial=0) <= np.iinfo(np.int16).max  # half the memory to go through
-        out = np.empty((len(Z), len(self)), dtype=np.int16 if few else np.int32)
+        # Leaves in 16 bits are half the memory to read.
+        short = keys is not None and self.sizes.max(initial=0) <= np.iinfo(np.int16).max
+        out = np.empty((len(Z), len(self)), dtype=np.int16 if short else np.int32)
 
         def walk(rows: slice) -> None:
             plain = bool(self.ordered.all() and not np.isnan(Z[rows]).any())
@@ -134,7 +140,7 @@ class Trees:
             if keys is not None:
                 kernels.mark(keys[rows], self.seeds, self.limits, out[rows])
 
-        spread(walk, _slices(len(Z)))
+        spread(walk, _tasks(len(Z)))
         return out
 
     @cached_property
@@ -145,52 +151,36 @@ class Trees:
         return nodes
 
     def steps(self, leaves: Array, log_p: Array) -> tuple[Array, Array]:
-        """log p(leaf | y) of all trees as a sum over splits: what the roots have (k,), and each feature adds (n, k, d).
+        """log p(leaf | y) of all trees as a sum over splits: that of the roots (k,), and of each feature (n, k, d).
 
-        `leaves` (n, t) are those of the rows, `log_p` (leaves of all trees, k) their logarithms.
+        `leaves` (n, t) are the leaves of the rows, `log_p` (leaves of all trees, k) is log p(leaf | y).
         """
         parent, at = kernels.parents(self.starts, self.left)
         nodes = kernels.log_nodes(self.starts, self.left, log_p)
         out = np.zeros((len(leaves), log_p.shape[1], len(self.ordered)))
         begins = np.cumsum(self.sizes) - self.sizes
-        way = at, parent, self.feature, nodes
-        spread(lambda rows: kernels.add_steps(leaves[rows], begins, *way, out[rows]), _slices(len(leaves)))
+        path = at, parent, self.feature, nodes
+        spread(lambda rows: kernels.add_steps(leaves[rows], begins, *path, out[rows]), _tasks(len(leaves)))
         return np.asarray(nodes[self.starts[:-1]].sum(axis=0)), out
 
     def inside(self, keys: Array) -> Array:
-        """Whether each tree has seen the rows of some keys (n,): (n, t)."""
+        """True where a tree has seen a row, by the rows' keys (n,): (n, t)."""
         out = np.empty((len(keys), len(self)), dtype=bool)
-        spread(lambda rows: kernels.inside(keys[rows], self.seeds, self.limits, out[rows]), _slices(len(keys)))
+        spread(lambda rows: kernels.inside(keys[rows], self.seeds, self.limits, out[rows]), _tasks(len(keys)))
         return out
 
 
-def _slices(n: int) -> list[slice]:
-    size = min(ROWS, max(kernels.BLOCK, -(-n // SHARES)))
+def _tasks(n: int) -> list[slice]:
+    """Slices of n rows, each the work of one thread."""
+    size = min(MAX_ROWS_OF_TASK, max(kernels.BLOCK, -(-n // MIN_TASKS)))
     return [slice(i, i + size) for i in range(0, n, size)]
-
-
-ENTRIES = 1 << 24  # leaves of all trees times classes, at most
-MANY = 0.4  # the share of all rows that a tree is grown on, below which most have been forgotten
-
-
-@dataclass(frozen=True, eq=False)
-class TreeRows:
-    """Rows as trees take them: comparable numbers Z (n, d), and the key (n,) of each row, equal for equal rows."""
-
-    Z: Array
-    keys: Array
-
-    @classmethod
-    def of(cls, X: Encoded) -> TreeRows:
-        """Of encoded rows."""
-        return cls(X.comparable, X.keys)
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """How trees grow."""
+    """The settings by which trees grow; see `TreePartitions`."""
 
-    seeds: Array  # (t,), of the trees
+    seeds: Array  # (t,) one for each tree
     max_rows: int
     candidates: int
     min_leaf: float
@@ -199,72 +189,71 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """Rows with their classes (n,) and weights (n,)."""
+class TreeRows:
+    """Rows that trees grow on: comparable numbers, keys that are equal for equal rows, classes and weights."""
 
-    rows: TreeRows
-    codes: Array
-    weight: Array
+    Z: Array  # (n, d)
+    keys: Array  # (n,)
+    codes: Array  # (n,)
+    weight: Array  # (n,)
 
     def __len__(self) -> int:
         return len(self.codes)
 
     @classmethod
-    def joined(cls, parts: Sequence[Counted]) -> Counted:
-        """All rows of some parts."""
+    def joined(cls, parts: Sequence[TreeRows]) -> TreeRows:
+        """The rows of all parts."""
         if len(parts) == 1:
             return parts[0]
-        each = ((part.rows.Z, part.rows.keys, part.codes, part.weight) for part in parts)
-        Z, keys, codes, weight = (np.concatenate(values) for values in zip(*each, strict=True))
-        return cls(TreeRows(Z, keys), codes, weight)
+        return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Different rows with the weight of each class among their copies; a + b forgets those that no tree will ask for.
+    """The distinct rows that trees may grow on, with the weight of each class among their copies.
 
-    Tree t takes the rows of smallest hash h_t: at most `max_rows`, and at most half of all different rows. All rows
-    are kept as long as they may be that half; when there are more, those that are among the `max_rows` smallest of some
-    tree. What remains depends neither on the order of the rows nor on how they came together. Rows are forgotten
-    whenever there are twice as many as remained the last time, so that this takes no longer than adding them.
+    Tree t takes the rows of smallest hash h_t: at most `max_rows`, and at most half of all distinct rows. All rows are
+    kept while `max_rows` may be more than half of them; beyond that, only rows that are among the `max_rows` smallest
+    of some tree. The result depends neither on the order of the rows nor on how samples were added. Rows are dropped
+    whenever there are twice as many as the last time, so that this takes no longer than adding them.
     """
 
     growth: Growth
-    columns: Features  # that were given
-    keys: tuple[Any, ...]  # (d,) what those are called that are compared
+    columns: Features  # of the rows before encoding
+    keys: tuple[Any, ...]  # (d,) names of the columns of Z
     ordered: Array  # (d,)
     classes: Array  # (k,)
-    parts: tuple[Counted, ...]
-    kept: int  # rows that remained when some were last forgotten
-    many: bool = False  # whether there have been more rows than are needed
+    parts: tuple[TreeRows, ...]
+    kept: int  # rows that remained when some were last dropped
+    many: bool = False  # whether there have been more rows than trees need
 
     @classmethod
     def of(cls, growth: Growth, X: Encoded, classes: Array, codes: Array, weight: Array) -> Sample:
-        """Of some rows of classes `codes` (n,)."""
+        """From rows with their classes `codes` (n,) and weights (n,)."""
         columns = Features(X.features.width, X.features.names)
-        part = Counted(TreeRows.of(X), codes, weight)
+        part = TreeRows(X.comparable, X.keys, codes, weight)
         return cls(growth, columns, X.features.keys, X.features.ordered, classes, (part,), len(part))
 
     def __add__(self, other: Sample) -> Sample:
         classes = unite(self.classes, other.classes, "class labels")
+        parts: list[TreeRows] = []
+        for sample in (self, other):
+            place = positions(sample.classes, classes, "class labels")
+            parts += (replace(part, codes=place[part.codes]) for part in sample.parts)
         both = replace(
             self,
             columns=self.columns | other.columns,
             classes=classes,
-            parts=(*self._parts_onto(classes), *other._parts_onto(classes)),
+            parts=tuple(parts),
             kept=max(self.kept, other.kept),
             many=self.many or other.many,
         )
-        return both.reduced() if sum(map(len, both.parts)) > 2 * both.kept else both
-
-    def _parts_onto(self, classes: Array) -> Sequence[Counted]:
-        place = positions(self.classes, classes, "class labels")
-        return [replace(part, codes=place[part.codes]) for part in self.parts]
+        return both.reduced() if sum(map(len, parts)) > 2 * both.kept else both
 
     def reduced(self) -> Sample:
-        """By key and then by class, with copies as one row of their weight, and without rows no tree will ask for."""
-        some = Counted.joined(self.parts)
-        keys = some.rows.keys
+        """The rows sorted by key and class, copies as one row of their total weight, without rows no tree can use."""
+        some = TreeRows.joined(self.parts)
+        keys = some.keys
         order = np.argsort(keys)
         if (keys[order][1:] == keys[order][:-1]).any():
             order = np.lexsort((some.codes, keys))
@@ -277,44 +266,44 @@ class Sample:
         if many and len(distinct) > most:
             seeds = self.growth.seeds
             limits = np.array(spread(lambda seed: _limit(distinct, seed, most), seeds))
-            asked = kernels.any_inside(keys[begins], seeds, limits)
-            begins, weight = begins[asked], weight[asked]
-        rows = TreeRows(some.rows.Z[order[begins]], keys[begins])
-        left = Counted(rows, codes[begins], weight)
+            used = kernels.any_inside(keys[begins], seeds, limits)
+            begins, weight = begins[used], weight[used]
+        left = TreeRows(some.Z[order[begins]], keys[begins], codes[begins], weight)
         return replace(self, parts=(left,), kept=len(left), many=many)
 
     def grow(self) -> Trees:
-        """The trees."""
+        """Grow the trees."""
         whole = self.reduced()
         some, seeds = whole.parts[0], self.growth.seeds
-        distinct = _distinct(some.rows.keys)
+        distinct = _distinct(some.keys)
         m = self.growth.max_rows if whole.many else min(self.growth.max_rows, len(distinct) // 2)
         least = self._least(m) * float(some.weight.mean()) if len(some) else 0.0
-        columns = np.ascontiguousarray(some.rows.Z.T)
+        columns = np.ascontiguousarray(some.Z.T)
         plain = bool(self.ordered.all() and not np.isnan(columns).any())
         grown = spread(lambda seed: self._tree(seed, some, distinct, m, (columns, plain), least), seeds)
         limits = np.array([limit for limit, _ in grown], dtype=np.uint64)
         return Trees.of(self.ordered, seeds, limits, [nodes for _, nodes in grown])
 
     def _least(self, m: int) -> float:
-        """Rows that a leaf of m rows in all must have for tables of all leaves by class to be of bearable size; or 0.
+        """The least number of rows of a leaf, of trees of m rows, that keeps all tables within MAX_TABLE; 0 for any.
 
-        Leaves of one row say little where there are so many classes.
+        Little is lost: with that many classes, leaves of one row say little.
         """
-        rows = m * len(self.growth.seeds) * len(self.classes) / ENTRIES
+        rows = m * len(self.growth.seeds) * len(self.classes) / MAX_TABLE
         return rows if rows > 1.0 else 0.0
 
     def _tree(
-        self, seed: np.uint64, some: Counted, distinct: Array, m: int, table: tuple[Array, bool], least: float
+        self, seed: np.uint64, some: TreeRows, distinct: Array, m: int, table: tuple[Array, bool], least: float
     ) -> tuple[np.uint64, tuple[Array, ...]]:
-        """The limit of the hashes of a tree's rows, and its nodes; with no rows one leaf.
+        """The limit of the hashes of a tree's rows, and its nodes; without rows, one leaf.
 
-        `table` is all rows by column (d, n), and whether all have an order and no entry is missing; `least` the weight
-        of a leaf, at least.
+        `table` is all rows by column (d, n), with True if all columns are ordered and no entry is missing; `least` is
+        the least weight of a leaf.
         """
         how, limit = self.growth, _limit(distinct, seed, m) if m else np.uint64(0)
-        keys = some.rows.keys if m else some.rows.keys[:0]
-        chosen = kernels.up_to(keys, np.array([seed]), np.array([limit]))  # sorted by key, however they came
+        keys = some.keys if m else some.keys[:0]
+        # Sorted by key, so that the tree does not depend on the order of the rows.
+        chosen = kernels.up_to(keys, np.array([seed]), np.array([limit]))
         nodes: Any = kernels.grow(
             *table,
             self.ordered,
@@ -337,9 +326,11 @@ def _distinct(keys: Array) -> Array:
 
 
 def _limit(keys: Array, seed: np.uint64, m: int) -> np.uint64:
-    """The m-th smallest of the hashes of different keys (n,)."""
-    share, near = m / len(keys), (8 * m**0.5 + 16) / len(keys)  # nearly always enough to look at
-    low = share - near if share > MANY else 0.0  # of many rows those remained whose hashes are small
+    """The m-th smallest hash of distinct keys (n,)."""
+    # Hashes are uniform: the m-th smallest is nearly always within eight standard deviations of its expected place,
+    # unless the rows of larger hashes have been dropped.
+    share, near = m / len(keys), (8 * m**0.5 + 16) / len(keys)
+    low = share - near if share > REDUCED_SHARE else 0.0
     likely = [int(min(max(end, 0.0), 1.0) * (2**64 - 2**11)) for end in (low, share + near)]
     for bounds in (likely, [0, 2**64 - 1]):
         before, found = kernels.around(keys, np.array([seed]), np.array(bounds, dtype=np.uint64))
@@ -368,34 +359,23 @@ class Draw:
 
 @dataclass(frozen=True)
 class TreePartitions(Encoder):
-    """Random trees, of which each is a column: the number of the leaf that a row comes to, codes (n, t).
+    """Random trees, each as a column: the leaf that a row falls into, codes (n, t).
 
-    Tree t is grown on the different rows of smallest hash h_t(row): at most `max_rows` of them, and at most half of
-    all. A node takes the best by Gini impurity of a few random splits: a feature that varies, between the values of two
-    random rows, or one category against the others, or missing entries against others. Other missing entries go to the
-    side where the impurity is the less, categories never seen with the others. The trees depend neither on the order of
-    the rows nor on the engine; equal rows count as one with the sum of their weights.
+    The trees are described in `suffice.features.Partitions`. Under splits on other entries, missing entries go to the
+    side of lower impurity, and unknown categories with "the others". Equal rows count as one with the sum of their
+    weights. Leaves have more than `min_leaf` rows where leaves times classes could exceed 2^24.
 
     Parameters
     ----------
     inner : Encoder
-        Reads the columns; numbers and categories, with missing entries.
-    n : int
-        Trees.
-    max_rows : int
-        Different rows that a tree is grown on, at most.
-    candidates : int
-        Splits that are tried at a node, at most.
-    min_leaf, min_split : float
-        The weight of the rows on each side of a split, and of a node that is split, at least. Where leaves times
-        classes could be more than 2^24, leaves have to be as large as keeps them below.
-    labels : bool
-        Whether splits are chosen by the labels; if not, the first is taken, and the trees have seen no label.
+        Reads the columns: numbers and categories, with missing entries.
+    n, max_rows, candidates, min_leaf, min_split, labels
+        As in `suffice.features.Partitions`.
     seed : int
-        Draws the rows and the splits.
+        Seed of the rows and the splits.
     marks : bool
-        Whether a leaf v of a tree that was grown on the row itself is given as -1 - v: so a model that leaves rows
-        out can tell which trees have not seen them.
+        Whether a leaf v of a tree that was grown on the row itself is given as -1 - v: a model that leaves rows out
+        needs to know which trees have not seen them.
 
     Examples
     --------
@@ -408,10 +388,6 @@ class TreePartitions(Encoder):
            [2, 3, 3]], dtype=int32)
     >>> encoder.inside(X).mean(axis=0)
     array([0.5, 0.5, 0.5])
-
-    References
-    ----------
-    Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
     inner: Encoder = field(default_factory=Table)
@@ -425,20 +401,17 @@ class TreePartitions(Encoder):
     marks: bool = False
     trees: Trees | None = None  # once prepared
     columns: Features | None = field(default=None, compare=False, repr=False)
-    keys: tuple[Any, ...] = field(default=(), compare=False, repr=False)  # what the features of the trees are called
+    keys: tuple[Any, ...] = field(default=(), compare=False, repr=False)  # names of the columns that trees split
 
     def prepare(self, data: Data) -> Self:
-        """The encoder with its trees: they are grown once, on the first rows."""
+        """Return the encoder with its trees, which are grown once, on the first rows."""
         if self.trees is not None:
             return self
         inner = self.inner.prepare(data)
-        sample = data.sum(Draw(inner, self._growth()))
-        return replace(self, inner=inner, trees=sample.grow(), columns=sample.columns, keys=sample.keys)
-
-    def _growth(self) -> Growth:
         candidates = self.candidates if self.labels else 1
-        drawn = seeds(self.seed, self.n)
-        return Growth(drawn, self.max_rows, candidates, self.min_leaf, self.min_split, self.labels)
+        settings = self.max_rows, candidates, self.min_leaf, self.min_split, self.labels
+        sample = data.sum(Draw(inner, Growth(seeds(self.seed, self.n), *settings)))
+        return replace(self, inner=inner, trees=sample.grow(), columns=sample.columns, keys=sample.keys)
 
     def work_ahead(self) -> None:
         self._grown().work_ahead()
@@ -455,22 +428,18 @@ class TreePartitions(Encoder):
         self.inner.check(other.inner)
 
     def __call__(self, X: Any) -> Encoded:
-        """Leaves (n, t) of rows, encoded or not; leaves stay as they are."""
+        """Leaves (n, t) of rows, encoded or not; leaves are returned unchanged."""
         return X if isinstance(X, Encoded) and isinstance(X.features, LeafFeatures) else self.encode(X)
 
     def encode(self, X: Any) -> Encoded:
-        grown, rows = self._grown(), self.rows(X)
-        return Encoded(grown.features, grown.leaves(rows.Z, rows.keys if self.marks else None))
+        grown, rows = self._grown(), self.inner(X)
+        return Encoded(grown.features, grown.leaves(rows.comparable, rows.keys if self.marks else None))
 
     def inside(self, X: Any) -> Array:
-        """Whether each tree was grown on rows equal to these: (n, t). A row is scored honestly by the others."""
-        return self._grown().inside(self.rows(X).keys)
-
-    def rows(self, X: Any) -> TreeRows:
-        """What trees see of rows, read by the inner encoder if they are not encoded yet."""
-        return TreeRows.of(self.inner(X))
+        """True where a tree was grown on rows equal to these: (n, t). Only the other trees score a row honestly."""
+        return self._grown().inside(self.inner(X).keys)
 
     def _grown(self) -> Trees:
         if self.trees is None:
-            raise ValueError("rows come to leaves once trees have grown: prepare the encoder first")
+            raise ValueError("the trees have not been grown yet: prepare the encoder first")
         return self.trees
