@@ -26,7 +26,7 @@ CEILINGS = {
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_223,
+    "lines": 44_995,
 }
 FILES = {"GaussianNB": 24, "QDA + RC": 31, "TabularClassifier": 44}
 
