@@ -248,8 +248,8 @@ def test_a_mix_of_classes_that_are_alike_is_the_most_probable():
 
 def test_a_mix_that_has_not_settled_says_so(monkeypatch):
     model, rows = alike()
-    monkeypatch.setattr("suffice._estimator.generative.CYCLES", 1)
-    with pytest.warns(ConvergenceWarning, match="estimate_priors has not settled"):
+    monkeypatch.setattr("suffice._estimator.answers.MAX_CYCLES", 1)
+    with pytest.warns(ConvergenceWarning, match="estimate_priors has not converged"):
         share = model.estimate_priors(rows)
     assert slopes(model, rows, share).max() > 1 + 1e-6
 

@@ -39,8 +39,7 @@ COLUMNS = {
 def pieces(request, monkeypatch):
     if request.param == "in pieces":
         monkeypatch.setattr(_coding, "ENTRIES", 120)
-        monkeypatch.setattr(_coding, "MANY", (4, 300))
-        monkeypatch.setattr(_coding, "SHORT", 0)
+        monkeypatch.setattr(_coding, "MAX_VALUES", (4, 300))
     with parallel_config(n_jobs=2):
         yield
 

@@ -53,7 +53,7 @@ def test_contributions_add_up(entry, k):
     X, y = entry.draw(k, k=k)
     model = entry.estimator().fit(X, y)
     if isinstance(entry.model(), Contests) and k > 2:
-        with pytest.raises(ValueError, match="several contests of two classes say together is no sum"):
+        with pytest.raises(ValueError, match="several contests of two classes together are not a sum"):
             model.contributions(X)
         return
     found = model.contributions(X)
@@ -192,7 +192,7 @@ def test_too_much_to_hold_is_refused(monkeypatch):
     model = GaussianNB().fit(X, y)
     monkeypatch.setattr(suffice._estimator.predictor, "free_memory", lambda: 8.0 * 4 * 3 * 4 * 10 * 2)
     assert len(model.contributions(X[:10])) == 10
-    with pytest.raises(MemoryError, match=r"ask for fewer rows at a time, at most 10"):
+    with pytest.raises(MemoryError, match=r"pass at most 10 rows at a time"):
         model.contributions(X)
 
 
@@ -250,8 +250,8 @@ def test_who_cannot_say_so():
     assert not hasattr(toy, "contributions")
     with pytest.raises(AttributeError) as refusal:
         toy.importances(X)
-    assert str(refusal.value.__cause__).startswith("Unit does not say what each column adds")
+    assert str(refusal.value.__cause__).startswith("Unit is not a sum of terms by column")
     with pytest.raises(TypeError, match="contributions takes rows in memory"):
         GaussianNB().fit(X, y).contributions(Memory(X))
-    with pytest.raises(ValueError, match="FisherDiscriminant: what several contests of two classes say together"):
+    with pytest.raises(ValueError, match="FisherDiscriminant: several contests of two classes together"):
         FisherDiscriminant().fit(X, y).contributions(X)

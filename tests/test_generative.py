@@ -312,7 +312,7 @@ def test_who_has_no_density_says_so(table):
             assert "learns p(y | x) alone, so that log p(x, y) is unknown" in str(refusal.value.__cause__)
     with pytest.raises(AttributeError) as refusal:
         FisherDiscriminant().fit(X, y_iris).shift_priors([1, 1, 1])
-    assert "has no class probabilities to exchange: fit it with class_prior" in str(refusal.value.__cause__)
+    assert "has no class probabilities to change: fit it with class_prior" in str(refusal.value.__cause__)
     assert not hasattr(LogisticRegression(), "estimate_priors")
 
 

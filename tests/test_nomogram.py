@@ -112,7 +112,7 @@ def test_models_without_a_nomogram_say_why():
     model = ModelClassifier(Unit())
     with pytest.raises(AttributeError) as refused:
         model.nomogram  # noqa: B018
-    assert "Unit does not say what each column adds: its model would have to be `HasNomogram`" in str(
+    assert "Unit is not a sum of terms by column: its model would have to be `HasNomogram`" in str(
         refused.value.__cause__
     )
 

@@ -62,7 +62,7 @@ def test_rows_are_counted_from_threads(shown):
 
 
 def test_long_passes_say_how_far_they_are(shown, monkeypatch):
-    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
     with progress("RC", 2, 1) as step, reading("a.csv", 3) as seen:
         seen(1)
         step("log loss 0.5")

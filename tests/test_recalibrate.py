@@ -131,7 +131,7 @@ def test_a_merge_that_is_killed_changes_nothing(learner, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LogisticRegression, "_adopt", killed)
+    monkeypatch.setattr(LogisticRegression, "_store", killed)
     with pytest.raises(KeyboardInterrupt):
         a.merge(b)
     with pytest.raises(KeyboardInterrupt):
@@ -144,7 +144,7 @@ def test_a_learner_that_says_nothing_of_other_rows_cannot_be_added():
     model = GaussianNB(learner=AveragedCalibration()).fit(*IRIS)
     for name in ("partial_fit", "merge", "forget"):
         assert not hasattr(model, name)
-    with pytest.raises(AttributeError, match="what AveragedCalibration learns cannot be added to or taken from"):
+    with pytest.raises(AttributeError, match="fits by AveragedCalibration cannot be updated or merged"):
         model + model
 
 

@@ -41,7 +41,7 @@ def test_a_link_is_written_through(target, tmp_path):
 def test_a_pipe_is_left_alone(target):
     path, write = target
     os.mkfifo(path)
-    with pytest.raises(FileExistsError, match="was not saved: what stands there is no regular file"):
+    with pytest.raises(FileExistsError, match="was not saved: the path is not a regular file"):
         write(path)
     assert path.is_fifo()
 
@@ -54,7 +54,7 @@ def test_a_full_disk_is_said_with_the_name_of_the_file(target, monkeypatch, tmp_
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match=r"was not saved: No space left on device\. What stood there") as caught:
+    with pytest.raises(OSError, match=r"was not saved: No space left on device\. The previous file") as caught:
         write(path)
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"old"
@@ -104,7 +104,7 @@ def test_an_address_is_no_folder(name, scheme, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("x,y\n1,a\n2,b\n3,b\n0,a\n")
     # a Path has one slash of two left
-    with pytest.raises(ValueError, match=rf"'{scheme}://?bucket/a/{name}' is an address, and files are written on"):
+    with pytest.raises(ValueError, match=rf"'{scheme}://?bucket/a/{name}' is an address, but files are written on"):
         EVERYWHERE[name](f"{scheme}://bucket/a/{name}")
     assert [one.name for one in tmp_path.iterdir()] == ["rows.csv"]
 
@@ -118,5 +118,5 @@ def test_drives_and_colons_are_no_addresses(name, tmp_path, monkeypatch):
 
 
 def test_models_of_addresses_are_not_read():
-    with pytest.raises(ModelFileError, match="'s3://bucket/m' is an address, and files are read on this machine only"):
+    with pytest.raises(ModelFileError, match="'s3://bucket/m' is an address, but files are read on this machine only"):
         load("s3://bucket/m")

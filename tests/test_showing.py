@@ -89,7 +89,7 @@ def test_calibration_that_is_carried_along_is_stale():
 def test_looking_computes_nothing():
     model = GaussianNB().partial_fit(X[:1], y[:1])
     assert learned(model)["classes"] == "1: 0 (1)"
-    assert "when they are first asked for" in learned(model)["parameters"]
+    assert "when they are first used" in learned(model)["parameters"]
     assert model._learned is None
 
 

@@ -21,7 +21,7 @@ from suffice import (
     PoissonNB,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._runtime.hashing import row_hash
+from suffice._runtime.random import row_hash
 from suffice.data import Memory
 from suffice.data.memory import ENTRIES, row_slices
 from suffice.encoders import Binary, NonNegative, Numbers

@@ -115,7 +115,7 @@ def test_forgetting_a_document_takes_no_longer_than_its_parameters(text, kind):
         i = next(rows)
         model.forget(X[i : i + 1], y[i : i + 1])
 
-    assert best_time(forget, 20) < 6 * best_time(lambda: model._close(model.statistics_), 20)  # whatever the documents
+    assert best_time(forget, 20) < 6 * best_time(lambda: model._solve(model.statistics_), 20)  # whatever the documents
     assert_allclose(model.feature_count_, kind().fit(X[20:], y[20:]).feature_count_)
     assert_allclose(model.predict_proba(X[:50]), kind().fit(X[20:], y[20:]).predict_proba(X[:50]), atol=1e-10)
 
@@ -272,7 +272,7 @@ def test_what_cannot_be_forgotten():
 
 def test_vocabularies_that_differ():
     a, b = MultinomialNB().fit(np.eye(3), [0, 1, 1]), MultinomialNB().fit(np.eye(4), [0, 1, 1, 1])
-    with pytest.raises(ValueError, match=r"the features differ: 3 here, 4 there.*for text the same vocabulary"):
+    with pytest.raises(ValueError, match=r"the features differ: 3 here, 4 there.*for text, use the same vocabulary"):
         a + b
     with pytest.raises(ValueError, match=r"X has 4 features, but MultinomialNB is expecting 3 features"):
         a.partial_fit(sparse.eye_array(4).tocsr(), [0, 1, 1, 1])

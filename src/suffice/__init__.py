@@ -4,12 +4,12 @@ A data set is read as a sum, a model is a function of that sum, and learning is 
 be updated with `partial_fit`, added to another with `+`, and made to `forget` rows, exactly.
 """
 
-from suffice._runtime import startup_signal as startup_signal  # before all that takes long
+from suffice._runtime import startup_signal as startup_signal  # before the slow imports
 
 # isort: split
 
+from suffice._estimator.classifier import ModelClassifier
 from suffice._estimator.explaining import Contributions
-from suffice._estimator.model_classifier import ModelClassifier
 from suffice._runtime.messages import PoorFitWarning
 from suffice._runtime.version import __version__
 from suffice.additive import AdditiveTables

@@ -3,25 +3,25 @@
 import os
 import sys
 
-from suffice._runtime import startup_signal as _starting
+from suffice._runtime import startup_signal
 
 OUTPUT = "standard output"
 
 
 def main() -> None:
-    """Run the command, or say what to install for it."""
+    """Run the command; if packages are missing, say how to install them."""
     try:
         from suffice.cli.app import app
 
-        _starting.begun()
+        startup_signal.finish()
         app()
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "suffice":
             raise
         sys.exit(f'the command suffice needs {error.name}: pip install ".[cli]" in the folder of suffice')
-    except KeyboardInterrupt:  # before or after the command itself
+    except KeyboardInterrupt:  # outside of the command itself
         sys.exit(130)
-    except OSError as error:  # of the help and the version: all else is told by the commands
+    except OSError as error:  # from --help and --version; commands handle their own
         if os.environ.get("SUFFICE_TRACEBACK") or error.filename not in (None, OUTPUT):
             raise
         sys.exit(f"{OUTPUT}: {error.strerror}")
@@ -30,13 +30,13 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Write what is left to standard output; what cannot be written is dropped, as Python would complain once more."""
+    """Flush standard output; if that fails, drop the rest, as Python would complain again at exit."""
     try:
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        ending = error.__context__  # by which the command ended
-        if ending is None or getattr(ending, "code", 1) in (0, None):  # nobody has said so yet
+        ending = error.__context__  # the exception that ended the command
+        if ending is None or getattr(ending, "code", 1) in (0, None):  # not reported yet
             sys.exit(f"{OUTPUT}: {error.strerror}")
 
 

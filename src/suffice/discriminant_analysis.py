@@ -10,8 +10,7 @@ from sklearn.utils import Tags
 
 from suffice._core.vector import Array
 from suffice._estimator.classifier import Classifier
-from suffice._runtime.messages import COUNT, FRACTION, SettingRule, check, or_else
-from suffice._runtime.transaction import all_or_nothing
+from suffice._runtime.messages import COUNT, FRACTION, SettingRule, all_or_nothing, check, or_else
 from suffice.encoders import Numbers
 from suffice.models import (
     Canonical,
@@ -31,25 +30,23 @@ __all__ = ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
 
 SHRINKAGE = SettingRule(
     or_else(None, or_else("oas", or_else("evidence", FRACTION))).test,
-    "None, a number from 0 to 1, 'oas' or 'evidence' (that of Ledoit and Wolf, 'auto', is no function of the sums)",
+    "None, a number from 0 to 1, 'oas' or 'evidence' (Ledoit and Wolf's, 'auto', is not a function of the sums)",
 )
 
 
 class _DiscriminantAnalysis(Classifier):
-    """What the quadratic and the linear form share."""
+    """The base of quadratic and linear discriminant analysis."""
 
-    prior: Any
-    class_prior: Any
     shrinkage: Any
 
     def _settings(self) -> dict[str, Any]:
-        """What all models of the family are made with."""
+        """The settings that all models of the family take."""
         check(self, shrinkage=SHRINKAGE)
         encoder = Numbers(missing=True, who=type(self).__name__)
         return {"prior": gaussian_prior(self.prior), "class_prior": self.class_prior, "encoder": encoder}
 
     def _amounts(self) -> Array:
-        """How much each covariance was shrunk (k or 1,)."""
+        """The shrinkage of each covariance (k or 1,)."""
         model = self._fit_result().model
         if isinstance(model, Shrunk):
             return model.amounts(self.moved_statistics_)
@@ -73,7 +70,7 @@ class _DiscriminantAnalysis(Classifier):
 
 
 class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
-    """Every class is normal with a covariance of its own; the decision is quadratic.
+    """Quadratic discriminant analysis: every class is normal with a covariance of its own.
 
         p(y | x) ~ p(y) |cov_y|^(-1/2) exp(-1/2 (x - mean_y)' cov_y^-1 (x - mean_y))
 
@@ -83,24 +80,20 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         cov_c = ((1 - tying) scatter_c + tying scatter) / ((1 - tying) n_c + tying n),    (1 - g) cov_c + g diag(cov_c)
 
     with the prior's pseudo-rows added to scatter and count first. All are functions of the same sums. Missing values
-    (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries that they have.
+    (NaN) are integrated out: learning uses EM, and prediction the entries that a row has.
 
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default leaves the means as they are and adds to the covariances the weight of 30 rows of independent
-        features that vary as new rows do about the means of their classes, and by 3/10 of the variance of all rows;
-        None is maximum likelihood, which refuses a class whose covariance is singular.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        The default does not move the means, and adds 30 pseudo-rows of independent features to the covariances: they
+        vary about the class means as new rows do, plus 3/10 of the variance of all rows. None is maximum likelihood,
+        which refuses a class with a singular covariance.
+    learner, class_prior, class_weight
+        As in every `Classifier`.
     shrinkage : None, float, "oas" or "evidence", default=None
-        g, from 0 to 1: how far correlations are drawn towards zero, within the classes. Variances stay, so that units
-        do not matter; scikit-learn draws towards a multiple of the identity. "oas": the oracle approximating shrinkage
-        of the correlations [3]_. "evidence": that of greatest marginal likelihood under an inverse-Wishart prior.
+        g, from 0 to 1: shrinks the correlations within the classes towards zero. Variances stay, so that units do not
+        matter; scikit-learn shrinks towards a multiple of the identity. "oas": the oracle approximating shrinkage of
+        the correlations [3]_. "evidence": maximises the marginal likelihood under an inverse-Wishart prior.
     tying : float, default=0.0
         How much the classes share their covariances, from 0 (quadratic) to 1 (linear discriminant analysis).
 
@@ -116,7 +109,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     priors_, class_prior_, class_count_ : array of shape (k,)
     statistics_ : Moments, or Patterns where values are missing
     moved_statistics_ : Moments
-        With what missing values are expected to be.
+        Moments with the expected values of missing entries.
 
     Examples
     --------
@@ -141,10 +134,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         shrinkage: Any = None,
         tying: float = 0.0,
     ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
+        super().__init__(prior, learner, class_prior, class_weight)
         self.shrinkage = shrinkage
         self.tying = tying
 
@@ -156,12 +146,12 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         return RegularisedGaussian(**settings, shrinkage=self.shrinkage, tying=float(self.tying))
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's own with the same probabilities; it takes no missing values."""
+        """scikit-learn's `QuadraticDiscriminantAnalysis` with the same probabilities, without missing values."""
         return export.quadratic_discriminant_analysis(self)
 
     @property
     def shrinkage_(self) -> Array:
-        """How much the covariance of each class was shrunk (k,)."""
+        """The shrinkage of the covariance of each class (k,)."""
         return self._amounts()
 
     @property
@@ -181,35 +171,31 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _DiscriminantAnalysis):
-    """The classes are normal with one covariance, pooled within them; the decision is linear.
+    """Linear discriminant analysis: the classes are normal with one covariance, pooled within them.
 
-        p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y, up to what all classes share
+        p(y | x) = softmax_y(coef_y'x + intercept_y),   coef_y = cov^-1 mean_y, up to a constant for all classes
 
-    `transform` gives the few coordinates in which the classes differ most (Fisher's canonical variates;
+    `transform` gives the coordinates in which the classes differ most (Fisher's canonical variates;
     `suffice.models.Canonical` has the formula). Up to sign they are those of scikit-learn's solver "eigen"; its "svd"
-    subtracts `xbar_ @ scalings_` besides. The last class lies on the positive side of the centre.
+    also subtracts `xbar_ @ scalings_`. The last class lies on the positive side of the centre.
 
-    Missing values (NaN) are integrated out: rows that have some are learned from by EM, and predicted from the entries
-    that they have; `transform` gives them NaN.
+    Missing values (NaN) are integrated out: learning uses EM, and prediction the entries that a row has. `transform` of
+    such a row is NaN.
 
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default leaves the means as they are and adds to the covariance the weight of 30 rows of independent
-        features that vary as new rows do about the means of their classes, and by 3/10 of the variance of all rows;
-        None is maximum likelihood, which refuses a singular covariance.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        The default does not move the means, and adds 30 pseudo-rows of independent features to the covariance: they
+        vary about the class means as new rows do, plus 3/10 of the variance of all rows. None is maximum likelihood,
+        which refuses a singular covariance.
+    learner, class_prior, class_weight
+        As in every `Classifier`.
     shrinkage : None, float, "oas" or "evidence", default=None
-        g, from 0 to 1: how far correlations are drawn towards zero, within the classes. Variances stay, so that units
-        do not matter; scikit-learn draws towards a multiple of the identity. "oas": the oracle approximating shrinkage
-        of the correlations [2]_. "evidence": that of greatest marginal likelihood under an inverse-Wishart prior.
+        g, from 0 to 1: shrinks the correlations within the classes towards zero. Variances stay, so that units do not
+        matter; scikit-learn shrinks towards a multiple of the identity. "oas": the oracle approximating shrinkage of
+        the correlations [2]_. "evidence": maximises the marginal likelihood under an inverse-Wishart prior.
     n_components : int, default=None
-        How many columns `transform` has; None is all that there are, min(k - 1, d).
+        The number of columns of `transform`; None is the greatest, min(k - 1, d).
 
     Attributes
     ----------
@@ -229,7 +215,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     priors_, class_prior_, class_count_ : array of shape (k,)
     statistics_ : Moments, or Patterns where values are missing
     moved_statistics_ : Moments
-        With what missing values are expected to be.
+        Moments with the expected values of missing entries.
 
     Examples
     --------
@@ -255,10 +241,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         shrinkage: Any = None,
         n_components: int | None = None,
     ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
+        super().__init__(prior, learner, class_prior, class_weight)
         self.shrinkage = shrinkage
         self.n_components = n_components
 
@@ -275,7 +258,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return ShrunkTiedGaussian(**settings, shrinkage=self.shrinkage)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Self:
-        """As for all classifiers; refused if there are fewer than `n_components` coordinates."""
+        """Learn from all rows at once, as every classifier; refused if min(k - 1, d) is less than `n_components`."""
         with all_or_nothing(self):
             super().fit(X, y, sample_weight, checkpoint)
             _ = self._n_features_out
@@ -305,12 +288,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._measure(X, coordinates, self.get_feature_names_out())
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's own with the same probabilities; it takes no missing values."""
+        """scikit-learn's `LinearDiscriminantAnalysis` with the same probabilities, without missing values."""
         return export.linear_discriminant_analysis(self)
 
     @property
     def shrinkage_(self) -> float:
-        """How much the covariance was shrunk."""
+        """The shrinkage of the covariance."""
         return float(self._amounts()[0])
 
     @property
@@ -341,5 +324,5 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def intercept_(self) -> Array:
-        """What the weighted features are added to."""
+        """The constant of the log-odds, or of the score of each class."""
         return Linear.of(self.parameters_).log_odds()[1]

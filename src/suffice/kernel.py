@@ -11,9 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from suffice._core.labels import show_all
 from suffice._core.vector import Array
-from suffice._runtime.messages import COUNT, NUMBER, POSITIVE, check, one_of, or_else
+from suffice._runtime.messages import COUNT, NUMBER, POSITIVE, all_or_nothing, check, one_of, or_else
 from suffice._runtime.system import free_memory
-from suffice._runtime.transaction import all_or_nothing
 from suffice.data import is_source
 from suffice.encoders.numbers import check_finite_for
 from suffice.persistence import Savable
@@ -22,35 +21,35 @@ from suffice.tangent import MinimaxProbabilityMachine
 __all__ = ["KernelMPM"]
 
 KERNELS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "sigmoid": ("gamma", "coef0")}
-MATRICES, PER_CLASS = 14, 4  # of n x n numbers that learning holds at once, and for each class
-ROWS = 4096  # of a block in prediction
+MATRICES, MATRICES_PER_CLASS = 14, 4  # of n x n numbers that learning has in memory at once
+ROWS_PER_BLOCK = 4096  # in prediction
 
 
 class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
-    """The minimax probability machine in the feature space of a kernel: a curved border, from n x n matrices.
+    """The minimax probability machine in the feature space of a kernel, with a curved border.
 
         w = sum_i alpha_i phi(x_i),   w'phi(x) = alpha'k(x),   k(x) = (k(x_1, x), ..., k(x_n, x))
 
-    So only products k count, and the machine works on the coordinates K^(-1/2) k(x), in which distances are those of
-    the feature space. Its cost is O(n^3) and its memory O(n^2) in the number of rows; it does not add up. For more
-    rows, `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))` does the same on some of
-    them; with the same gamma and as many components as rows it is this classifier.
+    The machine works on the coordinates K^(-1/2) k(x), in which distances are those of the feature space. Its cost is
+    O(n^3) and its memory O(n^2) in the number of rows; its fits do not add up. For more rows, use
+    `make_pipeline(Nystroem(n_components=300), MinimaxProbabilityMachine(ridge=0.1))`; with the same gamma and as many
+    components as rows it is this classifier.
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "sigmoid"}, default="rbf"
-        exp(-gamma |x - x'|^2), (gamma x'x + coef0)^degree, x'x, or tanh(gamma x'x + coef0). The last one is no scalar
-        product: of its matrix the positive part is taken.
+        exp(-gamma |x - x'|^2), (gamma x'x + coef0)^degree, x'x, or tanh(gamma x'x + coef0). The last one is not
+        positive definite: the positive part of its matrix is used.
     gamma : "scale" or float, default="scale"
         "scale" is 1 / (d var(X)). The thesis' standard deviation is sigma with gamma = 1 / (2 sigma^2).
     degree : int, default=3
     coef0 : float, default=1.0
     ridge : float, default=0.1
-        As in `MinimaxProbabilityMachine`, but larger, for there are as many coordinates as rows: worth a search.
+        As in `MinimaxProbabilityMachine`, but larger, as there are as many coordinates as rows; worth tuning.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        More than two classes: every pair, with coupled probabilities; each against the rest.
+        How to treat more than two classes: every pair, with coupled probabilities; each against the rest.
     max_memory : float, default=None
-        Bytes that learning may take; None is what the machine has free. More rows than that allows are refused.
+        Bytes that learning may use, None is the free memory; rows that need more are refused.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     """
 
     machine_: MinimaxProbabilityMachine
-    _rows: Annotated[Array, "n d"]  # no two alike
+    _rows: Annotated[Array, "n d"]  # distinct
     _gamma: float
     _root: Annotated[Array, "n n"]  # K^(-1/2)
 
@@ -98,7 +97,8 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
         """Learn from rows X (n, d), labels y (n,) and weights (n,)."""
         if is_source(X):
             raise TypeError("KernelMPM takes rows in memory, as it compares all pairs of them: give arrays X and y")
-        self._check_settings()
+        check(self, kernel=one_of(*KERNELS), gamma=or_else("scale", POSITIVE), degree=COUNT, coef0=NUMBER)
+        check(self, max_memory=or_else(None, POSITIVE))
         with all_or_nothing(self):
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
             check_finite_for(self, X)
@@ -119,24 +119,13 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
             self._rows, self._gamma, self._root = rows, gamma, root
             return self
 
-    def _check_settings(self) -> None:
-        """Settings that make no sense, before anything is computed."""
-        check(
-            self,
-            kernel=one_of(*KERNELS),
-            gamma=or_else("scale", POSITIVE),
-            degree=COUNT,
-            coef0=NUMBER,
-            max_memory=or_else(None, POSITIVE),
-        )
-
     def _check_memory(self, n: int, classes: int) -> None:
         limit = free_memory() if self.max_memory is None else self.max_memory
-        need = 8 * (MATRICES + PER_CLASS * classes) * n**2
+        need = 8 * (MATRICES + MATRICES_PER_CLASS * classes) * n**2
         if need > limit:
             raise MemoryError(
-                f"KernelMPM needs about {need / 1e9:.2g} GB for {n} rows, of {limit / 1e9:.2g} GB: all pairs of them. "
-                "For so many rows use sklearn.pipeline.make_pipeline(sklearn.kernel_approximation."
+                f"KernelMPM needs about {need / 1e9:.2g} GB for all pairs of {n} rows, of {limit / 1e9:.2g} GB. For "
+                "this many rows use sklearn.pipeline.make_pipeline(sklearn.kernel_approximation."
                 "Nystroem(n_components=300), suffice.MinimaxProbabilityMachine(ridge=0.1)), or fit on a sample"
             )
 
@@ -148,7 +137,7 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
         return float(self.gamma)
 
     def _kernel(self, X: Array, rows: Array, gamma: float) -> Array:
-        if self.kernel == "rbf":  # which sees differences only, and squares of large numbers lose them
+        if self.kernel == "rbf":  # it depends on differences only, which squares of large numbers would lose
             X, rows = X - rows.mean(axis=0), rows - rows.mean(axis=0)
         settings = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         used = {name: settings[name] for name in KERNELS[self.kernel]}
@@ -157,35 +146,37 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
             raise ValueError(f"the {self.kernel} kernel overflows on these features: scale them")
         return K
 
-    def _coordinates(self, X: Array) -> Array:
-        return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
-
-    def _by_rows(self, method: str, X: Any, **asked: Any) -> Array:
+    def _by_block(self, method: str, X: Any, **arguments: Any) -> Array:
+        """A method of the machine, applied to the coordinates of one block of rows after the other."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         check_finite_for(self, X)
-        ask = getattr(self.machine_, method)
-        return np.concatenate([ask(self._coordinates(X[at : at + ROWS]), **asked) for at in range(0, len(X), ROWS)])
+        blocks = (X[at : at + ROWS_PER_BLOCK] for at in range(0, len(X), ROWS_PER_BLOCK))
+        predict = getattr(self.machine_, method)
+        return np.concatenate([predict(self._coordinates(block), **arguments) for block in blocks])
+
+    def _coordinates(self, X: Array) -> Array:
+        return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
 
     def predict(self, X: Any) -> Array:
         """The class of each row (n,)."""
-        return self._by_rows("predict", X)
+        return self._by_block("predict", X)
 
     def decide(self, X: Any, costs: Any = None, reject_below: float | None = None, reject_label: Any = None) -> Array:
         """The decision of least expected cost for each row (n,), as in `MinimaxProbabilityMachine.decide`."""
-        return self._by_rows("decide", X, costs=costs, reject_below=reject_below, reject_label=reject_label)
+        return self._by_block("decide", X, costs=costs, reject_below=reject_below, reject_label=reject_label)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, k), in the order of `classes_`."""
-        return self._by_rows("predict_proba", X)
+        return self._by_block("predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the class probabilities (n, k)."""
-        return self._by_rows("predict_log_proba", X)
+        return self._by_block("predict_log_proba", X)
 
     def decision_function(self, X: Any) -> Array:
         """The log-odds of the second class (n,) if there are two, else log-probabilities (n, k)."""
-        return self._by_rows("decision_function", X)
+        return self._by_block("decision_function", X)
 
     @property
     def classes_(self) -> Array:

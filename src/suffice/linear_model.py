@@ -10,7 +10,7 @@ from suffice._core.vector import Array
 from suffice._estimator.classifier import Classifier
 from suffice._runtime.messages import check, one_of
 from suffice.encoders import Numbers
-from suffice.learners import Learner, Newton
+from suffice.learners import Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.compose.contests import MULTI_CLASS
 from suffice.persistence import export
@@ -20,32 +20,31 @@ __all__ = ["LogisticRegression"]
 
 
 class LogisticRegression(Classifier):
-    """Linear log-odds: penalised maximum likelihood by default, the closed form or any other learner on request.
+    """Logistic regression: linear log-odds by penalised maximum likelihood, or by any other learner.
 
         p(y | x) = softmax_y(coef_y'x + intercept_y)
 
     By default `Newton` minimises the log loss plus 1/2 l2 sum_j (sd_j w_j)^2. With `learner=ClosedForm()` the
-    parameters are those of independent features with one variance over the classes, in one read of the data,
+    parameters are those of independent normal features with one variance over the classes, in one read of the data,
 
         coef_yj = mean_yj / var_j,     intercept_y = log p(y) - 1/2 sum_j mean_yj^2 / var_j
 
-    and predictions those of `GaussianNB(tied=True)`; then fitting in pieces, merging and forgetting are exact.
+    and the predictions those of `GaussianNB(tied=True)`; then fitting in pieces, merging and forgetting are exact.
 
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        For `ClosedForm`, and the learners that start from it. The default leaves the means as they are and gives the
-        variances 30 rows' worth of `GaussianPrior`'s; None is maximum likelihood. `Newton` does not use it; its
-        penalty is its `l2`.
+        For `ClosedForm`, and the learners that start from it; the default is that of `GaussianNB`, None is maximum
+        likelihood. `Newton` does not use it: its penalty is its `l2`.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is `Newton()`.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities, for `ClosedForm`, `RiskCalibration` and `TM`; None takes the classes' shares of the
         rows.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+    class_weight
+        As in every `Classifier`.
     multi_class : {"softmax", "ovo", "ovr"}, default="softmax"
-        More than two classes: jointly; every pair, with coupled probabilities; each against the rest.
+        How to treat more than two classes: jointly; every pair, with coupled probabilities; each against the rest.
 
     Attributes
     ----------
@@ -54,7 +53,7 @@ class LogisticRegression(Classifier):
     intercept_ : array of shape (1,), (k,), or one a pair
     class_count_ : array of shape (k,)
     history_, n_iter_, converged_
-        How learning went.
+        The course of learning.
     statistics_ : Moments
 
     Examples
@@ -79,15 +78,17 @@ class LogisticRegression(Classifier):
         class_weight: Any = None,
         multi_class: str = "softmax",
     ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
+        super().__init__(prior, learner, class_prior, class_weight)
         self.multi_class = multi_class
 
     def _model(self) -> Softmax | Contests[Any]:
         check(self, multi_class=one_of("softmax", *MULTI_CLASS))
-        self._check_class_prior()
+        learner = self._learner()
+        if self.class_prior is not None and not isinstance(self.class_prior, Dirichlet) and learner.needed():
+            raise ValueError(
+                f"class_prior has no effect under {type(learner).__name__}, which finds the intercepts itself: use "
+                "learner=ClosedForm(), RiskCalibration() or TM(), or class_weight"
+            )
         gaussian = TiedDiagonalGaussian(gaussian_prior(self.prior), class_prior=self.class_prior)
         model = Softmax(gaussian, encoder=Numbers(who=type(self).__name__))
         if self.multi_class == "softmax":
@@ -98,21 +99,11 @@ class LogisticRegression(Classifier):
             raise ValueError(f"a prior by class goes with multi_class='softmax', not with {self.multi_class!r}")
         return Contests.of(model, MULTI_CLASS[self.multi_class])
 
-    def _check_class_prior(self) -> None:
-        """Refuse class probabilities under a learner that finds its own."""
-        learner = self._learner()
-        given = self.class_prior is not None and not isinstance(self.class_prior, Dirichlet)
-        if given and isinstance(learner, Learner) and learner.needed():
-            raise ValueError(
-                f"class_prior has no effect under {type(learner).__name__}, which finds the intercepts itself: use "
-                "learner=ClosedForm(), RiskCalibration() or TM(), or class_weight"
-            )
-
     def _default_learner(self) -> Newton:
         return Newton()
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's `LogisticRegression` with the same probabilities; no more than two classes unless softmax."""
+        """scikit-learn's `LogisticRegression` with the same probabilities, for softmax or two classes."""
         return export.logistic_regression(self)
 
     @property
@@ -122,7 +113,7 @@ class LogisticRegression(Classifier):
 
     @property
     def intercept_(self) -> Array:
-        """What the weighted features are added to."""
+        """The constant of the log-odds, or of the score of each class."""
         return self._log_odds(1)
 
     def _log_odds(self, which: int) -> Array:

@@ -1,4 +1,4 @@
-"""Naive Bayes for tables with columns of every kind."""
+"""Naive Bayes: for numbers, categories, counts, and tables with columns of every kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suffice._core.features import CategoricalFeatures
 from suffice._core.kinds import Block, ReadAs
 from suffice._core.vector import Array
 from suffice._estimator.classifier import Classifier
-from suffice._estimator.columns import Columns, noted
+from suffice._estimator.explaining import Columns, column_note
 from suffice._runtime.messages import NOT_NEGATIVE, NUMBER, Notice, PoorFitWarning, check, emit, one_of, or_else
 from suffice.encoders import Binary, Categories, NonNegative, Numbers
 from suffice.encoders.table import Table
@@ -47,22 +47,18 @@ class GaussianNB(Classifier):
 
         p(y | x) ~ p(y) prod_j N(x_j; mean_yj, var_yj)
 
-    With `tied=True` a feature has one variance, pooled within the classes, and the decision is linear. A missing
-    value (NaN) leaves its feature out for that row, in learning and in predicting. Sparse input is summed as it is.
+    With `tied=True` the classes share the variance of each feature, and the decision is linear. A missing value (NaN)
+    leaves its feature out for that row, in learning and prediction. Sparse input stays sparse.
 
     Parameters
     ----------
     prior : "default", GaussianPrior or None, default="default"
-        The default leaves the means as they are and adds to the variances the weight of 30 rows that vary as new rows
-        do about the means of their classes, and by 3/10 of the variance of all rows; None is maximum likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        The default does not move the means, and adds 30 pseudo-rows to the variances: they vary about the class means
+        as new rows do, plus 3/10 of the variance of all rows. None is maximum likelihood.
+    learner, class_prior, class_weight
+        As in every `Classifier`.
     tied : bool, default=False
-        Whether the classes share their variances.
+        True if the classes share their variances.
 
     Attributes
     ----------
@@ -91,10 +87,7 @@ class GaussianNB(Classifier):
         class_weight: Any = None,
         tied: bool = False,
     ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
+        super().__init__(prior, learner, class_prior, class_weight)
         self.tied = tied
 
     def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
@@ -109,7 +102,7 @@ class GaussianNB(Classifier):
         return tags
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's `GaussianNB` with the same probabilities; it takes no missing values."""
+        """scikit-learn's `GaussianNB` with the same probabilities, without missing values."""
         return export.gaussian_nb(self)
 
     @property
@@ -126,28 +119,24 @@ class GaussianNB(Classifier):
 
 
 class CategoricalNB(Classifier):
-    """Naive Bayes for categories of any kind: strings, integers, booleans, data frame categoricals, also floats.
+    """Naive Bayes for categories: strings, integers, booleans, categorical columns of data frames, also floats.
 
         p(y | x) ~ p(y) prod_j p(x_j | y),     p(x_j = v | y) = (n_jv,y + a) / (n_j,y + r_j a)
 
-    Every distinct value of a column is a category. A value that is missing, or was never learned, leaves its feature
-    out for that row. Columns of measurements or dates, with few rows a value, are better put in bins first
-    (`suffice.features.Bins`); there is a warning.
+    where n_jv,y is the number of rows of class y with value v in column j. Every distinct value is a category. A
+    missing value, or one that was never learned, leaves its feature out for that row. Put measurements and dates, of
+    which each value has few rows, in bins first (`suffice.features.Bins`); a warning says so.
 
     Parameters
     ----------
     prior : "default", Dirichlet or None, default="default"
-        Pseudo-counts a. The default is Laplace's rule, 1 a cell; None is maximum likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        Pseudo-counts a. The default is Laplace's rule, 1 for each category; None is maximum likelihood.
+    learner, class_prior, class_weight
+        As in every `Classifier`.
     categories : None, list of d arrays or dict of column: array, default=None
-        Categories that a column has also without rows, by its name or number: they get cells, also after merging and
-        forgetting. Learning refuses other values in such a column, predicting leaves them out. None, also for one
-        column: those that rows have.
+        All categories of a column, by its name or number; they stay without rows, also after merging and forgetting.
+        Learning refuses other values in such a column, prediction ignores them. None, also for a single column: the
+        values that rows have.
 
     Attributes
     ----------
@@ -180,10 +169,7 @@ class CategoricalNB(Classifier):
         class_weight: Any = None,
         categories: Any = None,
     ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
+        super().__init__(prior, learner, class_prior, class_weight)
         self.categories = categories
 
     def _model(self) -> Categorical:
@@ -214,8 +200,7 @@ class CategoricalNB(Classifier):
     @property
     def feature_log_prob_(self) -> list[Array]:
         """log p(x_j = v | y) of each feature, arrays of shape (k, r_j)."""
-        log_p = self.parameters_.log_probability.T
-        return self._by_feature(np.where(log_p <= LOG_ZERO, -np.inf, log_p))
+        return self._by_feature(_with_infinity(self.parameters_.log_probability.T))
 
     @property
     def category_count_(self) -> list[Array]:
@@ -236,12 +221,12 @@ class CategoricalNB(Classifier):
 
 
 class _Counting(Classifier):
-    """What these share: sparse input, and log p(y) by the name that scikit-learn gives it."""
+    """Naive Bayes for counts: takes sparse input, and has log p(y) by scikit-learn's name."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         encoder = self._model().encoder
-        tags.classifier_tags.poor_score = True  # on the blobs of scikit-learn's checks, which are no counts
+        tags.classifier_tags.poor_score = True  # on the blobs of scikit-learn's checks, which are not counts
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = bool(getattr(encoder, "missing", False))
         tags.input_tags.positive_only = isinstance(encoder, NonNegative)
@@ -254,21 +239,19 @@ class _Counting(Classifier):
 
 
 class MultinomialNB(_Counting):
-    """Naive Bayes for counts of words, dense or sparse: which words a row has, given how many.
+    """Multinomial naive Bayes for word counts, dense or sparse: the words of a row, given how many there are.
 
         p(y | x) ~ p(y) prod_j p(j | y)^x_j,     p(j | y) = (n_j,y + a) / sum_l (n_l,y + a)
 
-    where n_j,y is how often word j stands in the rows of class y. Counts may be any numbers of at least 0. A missing
-    count (NaN) is refused, as a row of unknown length has no probability here; `PoissonNB` takes it.
+    where n_j,y is the count of word j in the rows of class y. Counts may be any numbers of at least 0. A missing count
+    (NaN) is refused, as a row of unknown length has no probability here; `PoissonNB` takes it.
 
     Parameters
     ----------
     prior : "default", Dirichlet or None, default="default"
-        Pseudo-counts a. The default is Laplace's rule, 1 a word; None is maximum likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+        Pseudo-counts a. The default is Laplace's rule, 1 for each word; None is maximum likelihood.
+    learner, class_prior
+        As in every `Classifier`.
 
     Attributes
     ----------
@@ -294,7 +277,7 @@ class MultinomialNB(_Counting):
 
     statistics_: Statistics[Words]
     class_weight = None  # as in scikit-learn: rows can be weighted
-    _decides: ClassVar = False  # as scikit-learn, which asks it of negative rows
+    _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
 
     def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
         self.prior = prior
@@ -316,31 +299,27 @@ class MultinomialNB(_Counting):
 
     @property
     def feature_count_(self) -> Array:
-        """How often each word stands in the rows of each class (k, d)."""
+        """The count of each word in the rows of each class (k, d)."""
         check_is_fitted(self)
         return self.statistics_.sums.table.copy()
 
 
 class BernoulliNB(_Counting):
-    """Naive Bayes for features that are there or not, dense or sparse: also what is not there counts.
+    """Bernoulli naive Bayes for features that are present or absent, dense or sparse; absence counts as well.
 
         p(y | x) ~ p(y) prod_j p_yj^x_j (1 - p_yj)^(1 - x_j),     p_yj = (n_j,y + a) / (n_y + 2 a)
 
     where n_j,y is the number of rows of class y with feature j. A missing entry (NaN) leaves its feature out for that
-    row, in learning and in predicting.
+    row, in learning and prediction.
 
     Parameters
     ----------
     binarize : float or None, default=0.0
-        A feature is there where its number is above this; None: numbers are 0 and 1 already.
+        A feature is present if its number is greater; None: numbers are 0 and 1 already.
     prior : "default", Dirichlet or None, default="default"
         Pseudo-counts a of 1 and of 0. The default is Laplace's rule, 1 each; None is maximum likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+    learner, class_prior, class_weight
+        As in every `Classifier`.
 
     Attributes
     ----------
@@ -371,11 +350,8 @@ class BernoulliNB(_Counting):
         class_prior: Any = None,
         class_weight: Any = None,
     ) -> None:
+        super().__init__(prior, learner, class_prior, class_weight)
         self.binarize = binarize
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
 
     def _model(self) -> Bernoulli:
         check(self, binarize=or_else(None, NUMBER))
@@ -383,7 +359,7 @@ class BernoulliNB(_Counting):
         return Bernoulli(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's `BernoulliNB` with the same probabilities; it takes no missing values."""
+        """scikit-learn's `BernoulliNB` with the same probabilities, without missing values."""
         return export.bernoulli_nb(self)
 
     @property
@@ -399,21 +375,19 @@ class BernoulliNB(_Counting):
 
 
 class PoissonNB(_Counting):
-    """Naive Bayes for counts of events, dense or sparse: every count is Poisson within each class.
+    """Naive Bayes for event counts, dense or sparse: every count is Poisson within each class.
 
         p(y | x) ~ p(y) prod_j rate_yj^x_j exp(-rate_yj),     rate_yj = (n_j,y + m rate_j) / (n_y + m)
 
-    where n_j,y is the sum of column j over the rows of class y. Unlike in `MultinomialNB` the length of a row tells of
-    its class. A missing entry (NaN) leaves its feature out for that row, in learning and in predicting.
+    where n_j,y is the sum of column j over the n_y rows of class y. Unlike in `MultinomialNB` the total of a row is
+    informative. A missing entry (NaN) leaves its feature out for that row, in learning and prediction.
 
     Parameters
     ----------
     prior : "default", GammaPrior or None, default="default"
-        The default shrinks towards the rate of all rows with the weight m of 1 row; None is maximum likelihood.
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
+        The default shrinks towards the rate of all rows with a weight m of 1 row; None is maximum likelihood.
+    learner, class_prior
+        As in every `Classifier`.
 
     Attributes
     ----------
@@ -433,7 +407,7 @@ class PoissonNB(_Counting):
     statistics_: Statistics[Totals]
 
     class_weight = None  # as in scikit-learn: rows can be weighted
-    _decides: ClassVar = False  # as scikit-learn, which asks it of negative rows
+    _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
 
     def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
         self.prior = prior
@@ -462,53 +436,50 @@ def _with_infinity(log_p: Array) -> Array:
 
 
 class NaiveBayes(Classifier):
-    """Naive Bayes for tables as they are: numbers, dates, text, categories and truth values, with missing entries.
+    """Naive Bayes for mixed tables: numbers, dates, text, categories and truth values, with missing entries.
 
         p(y | x) ~ p(y) prod_j p(x_j | y)
 
-    A column of numbers or dates is put in bins (or is normal within each class), a column of anything else has a table
-    of categories. An entry that is missing, or a category never learned, leaves its column out for that row. A column
-    that does not vary, and one that only numbers or names the rows, takes no part. `columns_` says what became of
-    each.
+    A column of numbers or dates is binned (or normal within each class), any other column has a table of categories. A
+    missing entry, or a category that was never learned, leaves its column out for that row. Columns that are constant,
+    and identifiers, are ignored. `columns_` has a note on each.
 
-    Bins, rare categories and what is left out are functions of sums: fitted in pieces, merged, or after forgetting rows
-    they are those of all rows that count (a column that has had more than 4,096 values keeps the coarser grid on which
-    they were counted). What a column is read as is fixed by the first rows; where it is empty there,
-    let `columns` say it. Text of which 9 of 10 rows have their own value, and whole numbers without repeats in a short
-    range, are taken for identifiers if there are 20 rows, unless `columns` says what to read them as; dates never are.
+    Bins, rare categories and ignored columns are functions of the sums: after fitting in pieces, merging or forgetting
+    they are those of all rows in the model (a column that has had more than 4,096 values keeps the coarser grid on
+    which they were counted). The first rows decide what a column is read as; if it is empty there, set `columns`. With
+    20 rows or more, text with a value of its own in 9 of 10 rows, and distinct whole numbers in a short range, are
+    identifiers, unless `columns` says what to read them as; dates never are.
 
     Parameters
     ----------
     columns : dict of column: kind, default=None
-        What to read a column as, instead of what its type says: "bins", "gaussian", "category" or "drop". Columns of
-        an array go by their numbers.
+        What to read a column as, instead of what its type suggests: "bins", "gaussian", "category" or "drop". Columns
+        of an array go by their numbers.
     numeric : {"bins", "gaussian"}, default="bins"
-        What numbers and dates are, unless `columns` says it.
+        What to read numbers and dates as, unless `columns` says it.
     n_bins, strategy, spikes
         The bins of a column, as in `suffice.features.Bins`.
     min_frequency : float, default=2
-        Categories of fewer rows share a cell, "(rare)". One that was never learned is not among them.
+        Categories with fewer rows share a cell, "(rare)"; categories that were never learned do not belong to it.
     missing : {"ignore", "indicator"}, default="ignore"
-        Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
+        "indicator" also uses whether an entry is missing, in columns where that depends on the class.
     prior : "default", Dirichlet or None, default="default"
-        Pseudo-counts of the tables. The default pulls a class's table towards that of all classes together, in each
-        column with the weight that makes the tables most probable: `Dirichlet("evidence", base="marginal")`.
+        Pseudo-counts of the tables. The default shrinks the table of a class towards that of all classes, in each
+        column with the weight of greatest evidence: `Dirichlet("evidence", base="marginal")`.
     numeric_prior : "default", GaussianPrior or None, default="default"
         The prior of normal columns, as in `GaussianNB`.
     learner : learner of `suffice.learners`, default=None
         How to learn; None is the closed form. `DiscriminativeFrequency` needs all columns in bins or categories.
-        Calibration pays with some thousand rows; with fewer, 32 cells a column are more than it can tell from chance:
-        take `n_bins=8` or `strategy="mdl"`, and compare by cross-validation.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        Calibration pays off with some thousand rows; with fewer rows it overfits 32 cells a column: use `n_bins=8` or
+        `strategy="mdl"`, and compare by cross-validation.
+    class_prior, class_weight
+        As in every `Classifier`.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
     columns_ : Columns
-        What became of every column, and why; it prints as a table.
+        A note on every column; it prints as a table.
     class_prior_, class_count_ : array of shape (k,)
     statistics_ : Parts
         The sums of each block of columns.
@@ -539,6 +510,7 @@ class NaiveBayes(Classifier):
         class_prior: Any = None,
         class_weight: Any = None,
     ) -> None:
+        super().__init__(prior, learner, class_prior, class_weight)
         self.columns = columns
         self.numeric = numeric
         self.n_bins = n_bins
@@ -546,25 +518,16 @@ class NaiveBayes(Classifier):
         self.spikes = spikes
         self.min_frequency = min_frequency
         self.missing = missing
-        self.prior = prior
         self.numeric_prior = numeric_prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
 
     def _model(self) -> Product:
-        check(
-            self,
-            numeric=one_of(ReadAs.BINS, ReadAs.GAUSSIAN),
-            missing=one_of("ignore", "indicator"),
-            min_frequency=NOT_NEGATIVE,
-        )
-        check(self, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO)
+        check(self, numeric=one_of(ReadAs.BINS, ReadAs.GAUSSIAN), missing=one_of("ignore", "indicator"))
+        check(self, min_frequency=NOT_NEGATIVE, strategy=one_of(*STRATEGIES), n_bins=AT_LEAST_TWO)
         encoder = Table.of(self.columns, self.numeric, self.missing == "indicator", type(self).__name__)
         return Product.of(self._parts(encoder), class_prior=self.class_prior, encoder=encoder)
 
     def _parts(self, encoder: Table) -> dict[str, AnyDensity]:
-        """The models of all kinds of columns that there can be."""
+        """The models of all kinds of columns."""
         table = table_prior(self.prior)
         bins = Binned(table, strategy=self.strategy, n_bins=self.n_bins, spikes=self.spikes)
         words = Pooled(table, min_frequency=self.min_frequency)
@@ -579,18 +542,18 @@ class NaiveBayes(Classifier):
             parts[Block.GAUSSIAN] = DiagonalGaussian(gaussian_prior(self.numeric_prior))
         return parts
 
-    def _say(self, fit: Fit) -> None:
-        super()._say(fit)
-        if not any(account.takes_part for account in self._account(fit)):
-            said = f"{type(self).__name__}: every column is left out, so that only the classes' shares are learned"
-            emit([Notice(f"{said}; see columns_, and say in `columns` what to read them as", PoorFitWarning)])
+    def _warn(self, fit: Fit) -> None:
+        super()._warn(fit)
+        if not any(summary.takes_part for summary in self._column_summaries(fit)):
+            message = f"{type(self).__name__}: every column is left out, so that only the classes' shares are learned"
+            emit([Notice(f"{message}; see columns_, and say in `columns` what to read them as", PoorFitWarning)])
 
     @property
     def columns_(self) -> Columns:
-        """What became of every column, and why; it prints as a table."""
+        """A note on every column; it prints as a table."""
         roles = cast(Table, self._encoder).roles or ()
-        return Columns([noted(*pair) for pair in zip(roles, self._account(self._fit_result()), strict=True)])
+        summaries = self._column_summaries(self._fit_result())
+        return Columns([column_note(*pair) for pair in zip(roles, summaries, strict=True)])
 
-    def _account(self, fit: Fit) -> tuple[ColumnSummary, ...]:
-        s = self.statistics_
-        return fit.model.column_summaries(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
+    def _column_summaries(self, fit: Fit) -> tuple[ColumnSummary, ...]:
+        return fit.model.column_summaries(self._weighed(self.statistics_))

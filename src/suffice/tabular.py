@@ -1,4 +1,4 @@
-"""The default answer for a table."""
+"""The default classifier for tables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from suffice._core.kinds import BINNED, CATEGORICAL, Block, LeftOut, ReadAs
 from suffice._core.labels import show_all
-from suffice._estimator.columns import Columns, noted
 from suffice._estimator.experts import ExpertClassifier
+from suffice._estimator.explaining import Columns, column_note
 from suffice._runtime.messages import COUNT, Notice, PoorFitWarning, check, emit
 from suffice._runtime.random import generator
 from suffice.data import Batch, Data
@@ -29,61 +29,62 @@ from suffice.priors import Dirichlet, GaussianPrior
 
 __all__ = ["TabularClassifier"]
 
-COLUMNS = (*BINNED, *CATEGORICAL)  # blocks with a table for each column
+COLUMN_TABLES = (*BINNED, *CATEGORICAL)  # blocks with a table for each column
 NORMAL = "normal"
-TREES = {"random trees": 3, "greedy trees": 15}  # the splits of which a node takes the best
-WIDE = 256  # numeric columns, up to which they have a normal density
-MOST_ROWS = 8192  # that a tree is grown on
-MANY_ROWS, NARROW = 5000, 100  # rows and columns, from which and up to which each column has a weight of its own
+TREES = {"random trees": 3, "greedy trees": 15}  # by the number of splits of which a node takes the best
+MAX_NORMAL_COLUMNS = 256  # more numeric columns have no normal density
+MAX_ROWS_PER_TREE = 8192
+
+# Each column has a weight of its own with this many rows or more, and this many columns or fewer.
+MIN_ROWS_FOR_COLUMN_WEIGHTS, MAX_COLUMNS_WITH_WEIGHTS = 5000, 100
 
 
 class TabularClassifier(ExpertClassifier):
-    """The default answer for a table: numbers, dates, text, categories and truth values, with missing entries.
+    """The default classifier for tables: numbers, dates, text, categories and truth values, with missing entries.
 
         score_c(x) = w_0 log p(c) + w_1 log N(x; mean_c, cov_c) + sum_f w_f sum_t log p(leaf_ft(x) | c)
                      + sum_j w_j log p(cell of x_j | c)
 
-    Several experts are weighed: the classes' shares; a normal density of the numeric columns by class (from 50 rows and
-    5 rows a column on, up to 256 columns; values clipped at 6 standard deviations, missing ones at the mean; scores
-    clipped at 8 times their usual size, so that no single row decides); tables over the leaves of two kinds of random
-    trees, which divide the rows by all columns (missing entries and categories go their own ways); and a table for each
-    column, as in `NaiveBayes`. All are closed forms of sums. The strengths of their priors are chosen by their
-    evidence, and the weights by the probability of the labels on rows that were left out, which takes one more read.
-    The tables of columns share one weight, or from 5,000 rows on (and up to 100 columns) have one each. Since the
-    weights are those of rows that were not learned, the probabilities need no calibration. That holds for rows that are
-    independent: where rows are repeated (oversampling, joins), leaving one out leaves its copies in, so drop these or
-    give `sample_weight`; a row of weight 2 is left out as a whole. The scores are no density.
+    It weighs several experts. The class shares. A normal density of the numeric columns by class (with at least 50 rows
+    and 5 rows a column, and at most 256 columns; values are clipped at 6 standard deviations, missing ones are the
+    mean, and scores are clipped at 8 times their usual size, so that no single row dominates). Tables over the leaves
+    of two kinds of random trees, which partition the rows by all columns. A table for each column, as in `NaiveBayes`.
+    All are closed forms of sums. The strengths of their priors maximise the evidence. The weights maximise the
+    leave-one-out likelihood of the labels, which takes one more read. The tables of columns share one weight, or have
+    one each with 5,000 rows or more and at most 100 columns.
 
-    Tables have an entry for each leaf and class. Where there are many classes, leaves have more rows, so that there are
-    at most 2^25 of these.
+    Since the weights are learned from left-out rows, the probabilities need no calibration, if rows are independent.
+    Where rows are repeated (oversampling, joins), leaving one out leaves its copies in: drop them, or use
+    `sample_weight`; a row of weight 2 is left out as a whole. The scores are not a density. With many classes the trees
+    have fewer leaves, so that a table has at most 2^25 entries.
 
-    Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are carried along then: fits add
-    up if they share them (`encoder=first.encoder_`); weights are stale (`stale_`) until `recalibrate`.
-    A forgotten row is out of all sums, exactly. The trees still know of it: each was grown on at most 8,192 of the
-    first rows, its thresholds lie between values of these, and the clipping is by their mean and spread. A column that
-    had more than 4,096 numbers keeps the coarser grid they were counted on. Fit again where that matters.
+    Statistics add up: fit in pieces, merge, forget rows. Trees, clipping and weights are then carried over: fits can be
+    merged if they share them (`encoder=first.encoder_`), and weights are stale (`stale_`) until `recalibrate`. A
+    forgotten row is removed exactly from all sums, but not from the trees: each was grown on at most 8,192 of the first
+    rows, with thresholds between their values, and the clipping uses their mean and standard deviation. A column that
+    had more than 4,096 distinct numbers keeps the coarser grid on which they were counted. Where that matters, fit
+    again.
 
-    A column that does not vary, and one that only numbers or names the rows, takes no part; `columns_` says which.
+    Columns that are constant, and identifiers, are ignored; `columns_` says which. Class weights multiply all sums;
+    trees and clipping do not use them.
 
     Parameters
     ----------
     columns : dict of column: kind, default=None
-        What to read a column as, instead of what its type says: "category", "drop", or "bins" for numbers. Columns of
-        an array go by their numbers.
+        What to read a column as, instead of what its type suggests: "category", "drop", or "bins" for numbers. Columns
+        of an array go by their numbers.
     n_trees : int, default=100
-        Trees, an even number; half of them are greedy.
+        The number of trees, half of them greedy.
     encoder : encoder, default=None
-        How another fit reads columns, clips and grows trees, its `encoder_`: `columns`, `n_trees` and `random_state`
-        have no effect then. None grows trees on the first rows.
+        The `encoder_` of another fit, with its columns, clipping and trees; `columns`, `n_trees` and `random_state`
+        then have no effect. None grows trees on the first rows.
     weights : dict of expert: float, default=None
-        Weights by the names that `weights_` has; None learns them.
+        Weights by the names of `weights_`; None learns them.
     learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form, with weights learned: `ExpertWeights()`. With
-        `RiskCalibration(out_of_sample=True)` the sums are moved besides, which seldom matters; then nothing adds up.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights in all sums; trees and clipping do not see them.
+        How to learn; None is `ExpertWeights()`: the closed form, with learned weights.
+        `RiskCalibration(out_of_sample=True)` also moves the sums, which seldom helps; then fits do not add up.
+    class_prior, class_weight
+        As in every `Classifier`.
     random_state : int, RandomState or None, default=None
         Draws the trees; an int makes the result repeatable.
 
@@ -91,13 +92,13 @@ class TabularClassifier(ExpertClassifier):
     ----------
     classes_ : array of shape (k,)
     weights_ : dict
-        How much each expert counts.
+        The weight of each expert.
     columns_ : Columns
-        What became of every column; it prints as a table.
+        A note on every column; it prints as a table.
     encoder_ : encoder
         The trees and the clipping, for fits that are to be merged.
     stale_ : bool
-        Whether rows have come or gone since the weights were learned.
+        True if rows have come or gone since the weights were learned.
 
     Examples
     --------
@@ -112,7 +113,7 @@ class TabularClassifier(ExpertClassifier):
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
-    _silent: dict[int, str]  # why columns take no part, a LeftOut by number
+    _silent: dict[int, str]  # why columns are ignored: a LeftOut by their numbers
 
     def __init__(
         self,
@@ -140,34 +141,38 @@ class TabularClassifier(ExpertClassifier):
         normal = GaussianPrior(0.0, "evidence", covariance="within", correlation="evidence", total_share=1e-3)
         bins, words = Binned(tables, n_bins=16), Pooled(tables, min_frequency=2.0)
         parts: dict[str, AnyDensity] = {
-            **dict(zip(COLUMNS, (bins, bins, words, words), strict=True)),
+            **dict(zip(COLUMN_TABLES, (bins, bins, words, words), strict=True)),
             NORMAL: FullGaussian(normal),
             **dict.fromkeys(TREES, Leaves(tables)),
         }
-        encoder = self._shared() or self._views()
+        encoder = self._given_encoder() or self._views()
         return Experts(parts, class_prior=self.class_prior, encoder=encoder, unbounded=frozenset({NORMAL}))
 
-    def _prepared(self) -> Experts:
+    def _bound_model(self) -> Experts:
         apart = cast(Views, self._encoder).apart
-        return replace(super()._prepared(), by_column=frozenset(COLUMNS if apart else ()))
+        return replace(super()._bound_model(), by_column=frozenset(COLUMN_TABLES if apart else ()))
 
     def _views(self) -> Views:
-        """How rows are to be seen, once the first of them have prepared it."""
+        """The encoder before the first rows have prepared it."""
         table = Table.of(
             self.columns, ReadAs.BINS, False, type(self).__name__, (ReadAs.BINS, ReadAs.CATEGORY, ReadAs.DROP)
         )
         rng, each = generator(self.random_state), -(-self.n_trees // len(TREES))
+
+        def seed() -> int:
+            return int(rng.randint(np.iinfo(np.int32).max))
+
         trees = [
-            (name, TreePartitions(AsRead(), each, MOST_ROWS, candidates, 1.0, 2.0, True, _seed(rng), marks=True))
+            (name, TreePartitions(AsRead(), each, MAX_ROWS_PER_TREE, candidates, 1.0, 2.0, True, seed(), marks=True))
             for name, candidates in TREES.items()
         ]
-        return Views(table, ((NORMAL, Clip(most=WIDE, least=5.0)), *trees))
+        return Views(table, ((NORMAL, Clip(most=MAX_NORMAL_COLUMNS, least=5.0)), *trees))
 
-    def _prepare(self, data: Data) -> tuple[Encoder, Data]:
-        """Trees and clipping, of the columns that say anything."""
-        shared = self._shared()
-        if shared is not None:
-            return shared, data
+    def _new_encoder(self, data: Data) -> tuple[Encoder, Data]:
+        """The encoder with the trees and the clipping of the columns that are not ignored."""
+        given = self._given_encoder()
+        if given is not None:
+            return given, data
         views = self._views()
         table = views.inner.prepare(data)
         rows = data.map(table).persist()
@@ -180,27 +185,27 @@ class TabularClassifier(ExpertClassifier):
         if self._silent:
             table = table.without(self._silent)
             rows = data.map(table).persist()
-        apart = len(reasons) <= NARROW and rows.count() >= MANY_ROWS
+        apart = len(reasons) <= MAX_COLUMNS_WITH_WEIGHTS and rows.count() >= MIN_ROWS_FOR_COLUMN_WEIGHTS
         return replace(views, inner=table, apart=apart).prepare(rows), rows
 
-    def _take_in(self, data: Data, s: Statistics[Any]) -> None:
-        super()._take_in(data, s)
+    def _calibrate_first(self, data: Data, s: Statistics[Any]) -> None:
+        super()._calibrate_first(data, s)
         roles = cast(Views, self._encoder).inner.roles or ()
         still = [roles[j].name for j, why in getattr(self, "_silent", {}).items() if LeftOut(why).may_change]
         if still and s.mass.sum() == self.statistics_.mass.sum():
-            said = f"{type(self).__name__}: left out of all further pieces, as the first one has at most one value: "
-            emit([Notice(f"{said}{show_all(still)}; begin with rows in which it varies", ConstantColumnWarning)])
+            message = f"{type(self).__name__}: left out of all further pieces, as the first one has at most one value: "
+            emit([Notice(f"{message}{show_all(still)}; begin with rows in which it varies", ConstantColumnWarning)])
 
     @property
     def columns_(self) -> Columns:
-        """What became of every column; it prints as a table."""
+        """A note on every column; it prints as a table."""
         views = cast(Views, self.encoder_)
         clipped = set(views.view(NORMAL).at.tolist()) if NORMAL in dict(views.views) else set()
         silent = {j: LeftOut(why) for j, why in getattr(self, "_silent", {}).items()}
         notes = []
         for j, role in enumerate(views.inner.roles or ()):
-            said = "a table, trees and a normal density" if j in clipped else "a table and trees"
-            notes.append(noted(role, ColumnSummary(said, silent.get(j))))
+            experts = "a table, trees and a normal density" if j in clipped else "a table and trees"
+            notes.append(column_note(role, ColumnSummary(experts, silent.get(j))))
         return Columns(notes)
 
 
@@ -209,14 +214,10 @@ class UnweightedSums(Observed):
     """S(X, Y) of a batch in which every row counts once, whatever its weight."""
 
     def __call__(self, batch: Batch) -> AnyStatistics:
-        return super().__call__(Batch(batch.X, batch.Y.counted()))
+        return super().__call__(Batch(batch.X, batch.Y.unweighted()))
 
     def with_origin_of(self, few: AnyStatistics) -> UnweightedSums:
         return UnweightedSums(self.model.with_origin_of(few))
-
-
-def _seed(rng: np.random.RandomState) -> int:
-    return int(rng.randint(np.iinfo(np.int32).max))
 
 
 def _reasons(table: Table, rows: Data) -> list[LeftOut | None]:

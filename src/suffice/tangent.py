@@ -1,9 +1,9 @@
-"""Tangent discriminants: planes between classes that are known by their means and covariances."""
+"""Tangent discriminants: planes between classes, from their means and covariances."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
@@ -36,20 +36,24 @@ __all__ = [
     "TangentDiscriminant",
 ]
 
+ACCURACY_TOLERANCE = 1e-9  # differences of accuracies that are rounding
+
+# The line `SETTINGS` in the docstring of a discriminant stands for this text.
 _SETTINGS = """
     Parameters
     ----------
     ridge : float, default=1e-6
-        What is added to either covariance, as a share of the features' variances; the smallest share that keeps
-        covariances regular, so that a feature that is constant within the classes still separates them.
+        Added to both covariances, as a share of the features' variances. A small ridge keeps covariances regular, so
+        that a feature that is constant within the classes still separates them.
     learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form. `RiskCalibration()` moves the moments until the plane errs less.
+        How to learn; None is the closed form. `RiskCalibration()` moves the moments so that the plane errs less.
     class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
         Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
     costs : array of shape (k, k), default=None
-        Taking true class y for class c costs costs[y, c]; the class of least expected cost is predicted.
+        costs[y, c] is the cost of predicting class c if y is true; the class of least expected cost is predicted.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        More than two classes, from the same moments: every pair, with coupled probabilities; each against the rest.
+        How to treat more than two classes, from the same moments: every pair, with coupled probabilities; each against
+        the rest.
 
     Attributes
     ----------
@@ -65,31 +69,28 @@ _SETTINGS = """
     distances_ : array of shape (m, 2)
         From each mean to the plane, in standard deviations; negative if the mean is on the wrong side.
     worst_case_accuracy_ : array of shape (m,)
-        sum_j P_j D_j^2 / (1 + D_j^2): the least accuracy that classes of these moments allow. It is an estimate, no
-        guarantee for new rows: it holds for the true moments, and for the rows learned from, but the moments are
-        estimated, and with few rows for the number of features the truth is often below it.
+        sum_j P_j D_j^2 / (1 + D_j^2): the least accuracy of any classes with these moments. It holds for the true
+        moments and for the learned rows, but is not a guarantee for new rows: with few rows for the number of features
+        the true accuracy is often below it.
     gaussian_accuracy_ : array of shape (m,)
         sum_j P_j Phi(D_j): the accuracy if the classes are normal.
     tangent_ : array of shape (m,) of bool
-        Whether the plane lies between the means; if not, a `NoTangentPlaneWarning` says so.
+        True if the plane lies between the means; if not, a `NoTangentPlaneWarning` says so.
     class_count_, class_prior_ : array of shape (k,)
     statistics_ : Moments, or Patterns where values are missing (NaN)
-        Moments are then those that normal classes are expected to have, by EM under a prior of 10 rows' worth of the
-        variances, and a row that lacks values is told by the plane of the columns that it has.
+        The moments are then those that normal classes are expected to have, by EM under a prior of 10 pseudo-rows with
+        the features' variances, and a row with missing values is classified by the plane of its other columns.
 """
 
 
-ROUNDING = 1e-9  # of an accuracy
-
-
 class NoTangentPlaneWarning(UserWarning):
-    """No plane between the means of two classes does what was asked for."""
+    """No plane between the means of two classes satisfies the criterion."""
 
 
 class TangentDiscriminant(Classifier):
-    """What all planes share: moments, pairs of classes, and the geometry as attributes."""
+    """The base of all planes: moments, pairs of classes, and the geometry as attributes."""
 
-    class_weight = None  # not a setting: a plane between the means has little or no use for it, `costs` do
+    class_weight = None  # not a setting, as it hardly moves a plane between the means: use `costs`
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class TangentDiscriminant(Classifier):
 
     @abstractmethod
     def _rule(self) -> Rule:
-        """Which plane to take."""
+        """The rule that chooses the plane."""
 
     def _model(self) -> Contests[Moments]:
         check(self, ridge=NOT_NEGATIVE, multi_class=one_of(*MULTI_CLASS))
@@ -125,15 +126,16 @@ class TangentDiscriminant(Classifier):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+    def _store(self, s: Statistics[Any], fit: Fit | None = None) -> None:
         Loss.of(self.costs, len(s.domain.classes), type(self).__name__)
-        return super()._adopt(s, learned)
+        super()._store(s, fit)
 
-    def _say(self, fit: Fit) -> None:
-        super()._say(fit)
-        emit(_remarks(type(self).__name__, fit.parameters))
+    def _warn(self, fit: Fit) -> None:
+        super()._warn(fit)
+        who = type(self).__name__
+        emit([*_poor(who, fit.parameters), *_not_between(who, fit.parameters)])
 
-    # Given class probabilities are weights of the classes: then those of a pair, or of the rest, follow by addition.
+    # Given class probabilities are weights of the classes, so that those of a pair, or of the rest, are sums.
 
     def _weighs_classes(self) -> bool:
         return self.class_prior is not None
@@ -145,7 +147,7 @@ class TangentDiscriminant(Classifier):
         if not share.all():
             zero = show_all(s.domain.classes[share == 0])
             raise ValueError(
-                f"class_prior must be positive: a class that never occurs has no place here, got 0 for {zero}"
+                f"class_prior must be positive, as every class needs a side of the plane, got 0 for {zero}"
             )
         return np.asarray(np.divide(share * s.mass.sum(), s.mass, out=np.ones(len(share)), where=s.mass > 0))
 
@@ -153,37 +155,37 @@ class TangentDiscriminant(Classifier):
         mass = self.statistics_.mass * self._class_weights(self.statistics_)
         return log_class_prior(mass, self.classes_, None)
 
-    # Predicting at costs
+    # Prediction with costs
 
     def _costs(self) -> Array:
         return Loss.of(self.costs, len(self.classes_), type(self).__name__).matrix
 
     def predict(self, X: Any) -> Any:
-        """The class of least expected cost of each row (n,): without costs, the most probable one."""
+        """The class of least expected cost of each row (n,); without costs, the most probable one."""
         return super().predict(X)
 
     def _choice(self) -> Answer:
         return super()._choice() if self.costs is None else LeastCost(self.classes_, self._costs())
 
     def decision_function(self, X: Any) -> Any:
-        """The log-odds of the second class (n,) if there are two, at the costs; else log-probabilities (n, k)."""
+        """The log-odds of the second class (n,), shifted by the costs, if there are two; else log p(y | x) (n, k)."""
         if self.costs is None:
             return super().decision_function(X)
-        return self._measure(X, self._asked(OddsAtCosts(self._costs())), self._odds())
+        return self._measure(X, self._answer(OddsAtCosts(self._costs())), self._odds_names())
 
-    # What was learned
+    # Fitted attributes
 
     def to_sklearn(self) -> Any:
-        """scikit-learn's `LogisticRegression` of the same plane, for two classes; it takes no missing values."""
+        """scikit-learn's `LogisticRegression` with the same plane, for two classes without missing values."""
         return export.logistic_regression(self)
 
     def pencil(self, which: int = 0) -> Pencil:
-        """The two sides of plane `which` taken apart: means, covariances, and all other planes between them.
+        """The means and covariances of the two sides of plane `which`, and all other planes between them.
 
         Parameters
         ----------
         which : int, default=0
-            Which of the m planes, in the order of `coef_`.
+            The number of the plane, in the order of `coef_`.
         """
         fit = self._fit_result()
         model: Any = fit.model
@@ -203,7 +205,7 @@ class TangentDiscriminant(Classifier):
 
     @property
     def intercept_(self) -> Array:
-        """What the weighted features are added to (m,)."""
+        """The constant of the log-odds (m,)."""
         return np.array([plane.intercept - plane.coef @ plane.origin for plane in self._planes()])
 
     @property
@@ -223,7 +225,7 @@ class TangentDiscriminant(Classifier):
 
     @property
     def worst_case_accuracy_(self) -> Array:
-        """The least accuracy that classes of these (estimated) moments allow (m,)."""
+        """The least accuracy of any classes with these (estimated) moments (m,)."""
         return np.array([plane.worst_case_accuracy() for plane in self._planes()])
 
     @property
@@ -233,61 +235,46 @@ class TangentDiscriminant(Classifier):
 
     @property
     def tangent_(self) -> Array:
-        """Whether the plane lies between the means (m,)."""
+        """True for planes that lie between the means (m,)."""
         return np.array([plane.tangent for plane in self._planes()])
 
 
-def _remarks(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
-    """What there is to say of planes."""
-    return (*_poor(who, planes), *_not_between(who, planes))
-
-
-def _poor(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
-    """A notice of the planes that are worse than the constant rule by the classes' own moments, if there are any."""
+def _poor(who: str, planes: tuple[Plane, ...]) -> list[Notice]:
+    """A notice if most planes are worse than the constant rule, by the classes' own moments."""
     constant = [float(np.exp(plane.class_log_prob.max())) for plane in planes]
-    worse = [plane.gaussian_accuracy() < rule - ROUNDING for plane, rule in zip(planes, constant, strict=True)]
-    if 2 * sum(worse) <= len(worse):  # a pair or two may be lost without harm
-        return ()
+    worse = [
+        plane.gaussian_accuracy() < rule - ACCURACY_TOLERANCE for plane, rule in zip(planes, constant, strict=True)
+    ]
+    if 2 * sum(worse) <= len(worse):  # a few bad pairs do little harm
+        return []
     at = worse.index(True)
     what = f"{sum(worse)} of {len(planes)} planes are" if len(planes) > 1 else "the plane is"
-    said = (
+    message = (
         f"{who}: by the classes' own moments {what} right less often than the constant rule, always the more probable "
         f"class ({planes[at].gaussian_accuracy():.1%} against {constant[at]:.1%}); use LinearBayes or "
         "QuadraticDiscriminantAnalysis"
     )
-    return (Notice(said, PoorFitWarning),)
+    return [Notice(message, PoorFitWarning)]
 
 
-def _not_between(who: str, planes: tuple[Plane, ...]) -> tuple[Notice, ...]:
-    """A notice of the planes that do not lie between the means, if there are any."""
+def _not_between(who: str, planes: tuple[Plane, ...]) -> list[Notice]:
+    """A notice if planes do not lie between the means."""
     bad = [plane for plane in planes if not plane.tangent]
     if not bad:
-        return ()
+        return []
     lost = sum(bool(np.isinf(plane.distances).any()) for plane in bad)
     what = f"{len(bad)} of {len(planes)} planes" if len(planes) > 1 else "the plane"
     constant = f" ({lost} of them: none is as good as always taking the more probable class)" if lost else ""
-    said = f"{who}: {what} cannot lie between the means and be what was asked for{constant}; see tangent_"
-    return (Notice(said, NoTangentPlaneWarning),)
-
-
-__all__ = [
-    "DesignedDiscriminant",
-    "FisherDiscriminant",
-    "LinearBayes",
-    "MinimaxProbabilityMachine",
-    "MinimumErrorMPM",
-    "NoTangentPlaneWarning",
-    "QuasiBayes",
-    "ScatterDiscriminant",
-]
+    message = f"{who}: {what} cannot lie between the means and satisfy the criterion{constant}; see tangent_"
+    return [Notice(message, NoTangentPlaneWarning)]
 
 
 class FisherDiscriminant(TangentDiscriminant):
-    """Fisher's direction, with the cut at which the plane is tangent.
+    """Fisher's direction, with the threshold at which the plane is tangent.
 
         w = [S1 + S2]^-1 (m2 - m1) / 2,   s = 1/2
 
-    The covariances count alike, whatever the classes' shares of the rows.
+    Both covariances have the same weight, whatever the classes' shares of the rows.
 
     SETTINGS
 
@@ -307,7 +294,7 @@ class FisherDiscriminant(TangentDiscriminant):
 
 
 class ScatterDiscriminant(TangentDiscriminant):
-    """The direction of linear discriminant analysis, with the cut at which the plane is tangent.
+    """The direction of linear discriminant analysis, with the threshold at which the plane is tangent.
 
         w = [P1 S1 + P2 S2]^-1 (m2 - m1),   s = P1
 
@@ -329,12 +316,12 @@ class ScatterDiscriminant(TangentDiscriminant):
 
 
 class MinimaxProbabilityMachine(TangentDiscriminant):
-    """The plane whose worst case over all classes of these moments is best (MPM; MPDH in the thesis).
+    """The plane with the best worst case over all classes with these moments (MPM; MPDH in the thesis).
 
         max_w  |w'(m2 - m1)| / (sqrt(w'S1w) + sqrt(w'S2w)) = kappa,    accuracy >= kappa^2 / (1 + kappa^2)
 
-    The optimum is where both distances D1 = D2 = kappa: one equation in s, no cone programme. The classes'
-    probabilities play no part.
+    At the optimum both distances are equal, D1 = D2 = kappa: one equation in s instead of a cone programme. The
+    classes' probabilities have no effect.
 
     SETTINGS
 
@@ -356,12 +343,12 @@ class MinimaxProbabilityMachine(TangentDiscriminant):
 
 
 class MinimumErrorMPM(TangentDiscriminant):
-    """The plane of the least worst-case error when the classes count by their probabilities (MEMPM).
+    """The plane of least worst-case error, with the classes weighted by their probabilities (MEMPM).
 
         min_s  P1 / (1 + D1^2) + P2 / (1 + D2^2)
 
-    The function has several minima, so that a grid goes before Brent's search; if no plane is better than always
-    taking the more probable class, that is the rule.
+    The function has several minima, so that a grid precedes Brent's search. If no plane is better than always taking
+    the more probable class, that is the rule.
 
     SETTINGS
 
@@ -382,12 +369,12 @@ class MinimumErrorMPM(TangentDiscriminant):
 
 
 class QuasiBayes(TangentDiscriminant):
-    """The plane that touches where the border of quadratic discriminant analysis crosses the curve of contacts.
+    """The plane whose tangent point lies on the border of quadratic discriminant analysis.
 
         D1^2 - D2^2 = 2 ln(P1 / P2) + ln |S2| - ln |S1|
 
-    With equal covariances it is linear discriminant analysis. If the right side is outside of what planes between the
-    means can reach, the plane goes through the nearer mean (`tangent_` is False); `LinearBayes` has no such limits.
+    With equal covariances it is linear discriminant analysis. If no plane between the means reaches the right side, the
+    plane goes through the nearer mean (`tangent_` is False); `LinearBayes` has no such limits.
 
     SETTINGS
 
@@ -399,7 +386,7 @@ class QuasiBayes(TangentDiscriminant):
 
     References
     ----------
-    Martinez-Garcia: thesis on disjoint tangent configurations, 2.4; its ellipsoid masses (2.38)-(2.50) are no
+    Martinez-Garcia: thesis on disjoint tangent configurations, 2.4; its ellipsoid masses (2.38)-(2.50) are not
     probabilities of success, and the root of (2.55) does not always exist.
     """
 
@@ -408,12 +395,12 @@ class QuasiBayes(TangentDiscriminant):
 
 
 class LinearBayes(TangentDiscriminant):
-    """The plane of the least error if both classes are normal.
+    """The plane of least error if both classes are normal.
 
         min  P1 Phi(-D1) + P2 Phi(-D2)
 
-    over planes w = [t1 S1 + t2 S2]^-1 (m2 - m1): between the means, beyond one of them, or none at all where the more
-    probable class should always win. The function has several minima, so that a grid goes before Brent's search.
+    over planes w = [t1 S1 + t2 S2]^-1 (m2 - m1): between the means, beyond one of them, or no plane if always taking
+    the more probable class is better. The function has several minima, so that a grid precedes Brent's search.
 
     SETTINGS
 
@@ -434,20 +421,20 @@ class LinearBayes(TangentDiscriminant):
 
 
 class DesignedDiscriminant(TangentDiscriminant):
-    """A discriminant of one's own: the plane of the greatest separability f(mu1, mu2, var1, var2).
+    """A discriminant by a criterion of your own: the plane of greatest separability f(mu1, mu2, var1, var2).
 
         mu_j = w'm_j + w0,   var_j = w'S_j w,   w = [s S1 + (1 - s) S2]^-1 (m2 - m1)
 
-    The criterion sees the projected classes, with mu1 < mu2 and the plane at 0; it takes and returns arrays (write it
-    with NumPy) and must not depend on the scale of w. s, between 0 and 1, and the cut w0 are searched for. A criterion
-    that does not depend on w0 leaves the plane where it is tangent.
+    The criterion sees the projected classes, with mu1 < mu2 and the plane at 0. It takes and returns arrays (write it
+    with NumPy) and must not depend on the scale of w. s, between 0 and 1, and the threshold w0 are optimised. With a
+    criterion that does not depend on w0, the plane is tangent.
 
     Parameters
     ----------
     criterion : callable
         f(mu1, mu2, var1, var2), the greater the better.
     ridge, learner, class_prior, costs, multi_class
-        As in `FisherDiscriminant`, and so are the attributes.
+        As in `FisherDiscriminant`, which has the attributes as well.
 
     Examples
     --------

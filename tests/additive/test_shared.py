@@ -128,7 +128,7 @@ def test_a_column_may_be_called_as_the_indicator_of_another():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pairs": [("a", "same")]}, "pairs has 'same', which tells no rows apart"),
+        ({"pairs": [("a", "same")]}, "pairs has 'same', which has a single cell"),
         ({"monotone": {"a": True}}, "monotone must be None or a dict of column: 1 or -1"),
         ({"monotone": {"a": 2}}, "monotone must be None or a dict of column: 1 or -1"),
     ],

@@ -89,7 +89,7 @@ def test_a_change_by_another_command_in_the_meantime_is_not_lost(files, call, mo
 
     monkeypatch.setattr(change, "rows_for", meanwhile)
     said = call(command, "m.suffice", "a.csv", code=2)
-    assert "another process has changed it in the meantime: do it again" in said
+    assert "another process has changed it in the meantime: try again" in said
     assert (files / "m.suffice").read_bytes() == changed[0]
     call("update", "m.suffice", "b.csv")
 
@@ -133,7 +133,7 @@ def test_pipes_and_links_as_outputs(model, call):
 )
 def test_an_address_is_no_output(model, call, words):
     there = sorted(model.parent.iterdir())
-    assert "s3:/bucket/o.csv' is an address, and files are written on" in call(*words, "s3://bucket/o.csv", code=2)
+    assert "s3:/bucket/o.csv' is an address, but files are written on" in call(*words, "s3://bucket/o.csv", code=2)
     assert sorted(model.parent.iterdir()) == there
 
 
@@ -145,4 +145,4 @@ def test_an_address_is_no_input(model, call):
         ("fit", "s3://b/t.csv", "--target", "back", "-o", "n"),
         ("compare", "s3://b/t.csv", "--target", "back"),
     ):
-        assert "is an address, and files are read on this machine only: give a local path" in call(*words, code=2)
+        assert "is an address, but files are read on this machine only: give a local path" in call(*words, code=2)

@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import Dirichlet, ModelClassifier
-from suffice._runtime.hashing import mixed, row_keys
+from suffice._runtime.random import mixed, row_keys
 from suffice._runtime.threads import workers
 from suffice.data import Memory
 from suffice.encoders import Numbers, TreePartitions

@@ -257,7 +257,7 @@ def test_the_api_is_scikit_learns(estimator, check):
 def leaves(estimator, X, y):
     reader = estimator
     rows = reader._read(X, y, None, reset=True)
-    s = rows.sum(Observed(reader._prepared()))
+    s = rows.sum(Observed(reader._bound_model()))
     return [s.mass, *s.sums.leaves()]
 
 

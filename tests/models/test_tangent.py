@@ -183,7 +183,7 @@ def test_no_tangent_plane_outside_the_range(share):
     assert_allclose(through, 0, atol=1e-12)
     prior = np.array([1e-9, 1]) if share < 0 else np.array([1, 1e-9])
     with pytest.warns(
-        NoTangentPlaneWarning, match="the plane cannot lie between the means and be what was asked for; see"
+        NoTangentPlaneWarning, match="the plane cannot lie between the means and satisfy the criterion; see"
     ):
         model = QuasiBayes(class_prior=prior / prior.sum()).fit(X, y)
     assert not model.tangent_.any()

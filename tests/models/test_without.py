@@ -215,8 +215,8 @@ def test_batches_do_not_matter(rng, monkeypatch):
 @pytest.mark.parametrize(
     ("prototype", "said"),
     [
-        (GaussianNB(learner=RiskCalibration()), "a row cannot be taken out of what RiskCalibration learns"),
-        (LogisticRegression(), "a row cannot be taken out of what Newton learns"),
+        (GaussianNB(learner=RiskCalibration()), "a row cannot be removed from a fit by RiskCalibration"),
+        (LogisticRegression(), "a row cannot be removed from a fit by Newton"),
         (QuadraticDiscriminantAnalysis(tying=0.5), "this QuadraticDiscriminantAnalysis has no leave-one-out"),
         (LinearDiscriminantAnalysis(shrinkage=0.5), "this LinearDiscriminantAnalysis has no leave-one-out"),
         (MultinomialNB(), "this MultinomialNB has no leave-one-out"),
@@ -236,7 +236,7 @@ def test_rows_that_were_not_learned_are_refused(rng):
     fit = GaussianNB().fit(X, y)
     with pytest.raises(ValueError, match=r"the classes \[7\] were never learned"):
         fit.loo_log_proba(X[:2], [0, 7])
-    with pytest.raises(ValueError, match="row 1 counts 4, but all learned rows of class 1 together 3"):
+    with pytest.raises(ValueError, match="row 1 has weight 4, but all learned rows of class 1 together 3"):
         fit.loo_log_proba(X, y, 4.0 * (np.arange(9) == 1))
     with pytest.raises(TypeError, match="rows in memory"):
         fit.loo_log_proba(Memory(X, y), y)

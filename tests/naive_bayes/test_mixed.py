@@ -198,7 +198,7 @@ def test_priors_by_column_of_a_mixed_table():
         model = NaiveBayes(prior=prior).fit(X, Y)
         cell = model.parameters_.parts["category"].log_probability[1]
         assert cell[0] > -1e-3
-    with pytest.raises(ValueError, match="has 'jobb', which is no column"):
+    with pytest.raises(ValueError, match="has 'jobb', which is not a column"):
         NaiveBayes(prior=Dirichlet(columns={"jobb": 1})).fit(X, Y)
 
 

@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_the_old_file(model, tmp_path, monkeypatch, where):
 
     at = {"write": (_archive, "_fill"), "fsync": (os, "fsync"), "replace": (Path, "replace")}
     monkeypatch.setattr(*at[where], full)
-    with pytest.raises(OSError, match=r"not saved: No space left on device\. What stood there") as caught:
+    with pytest.raises(OSError, match=r"not saved: No space left on device\. The previous file") as caught:
         model.save(path)
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.filename == str(path)
@@ -144,7 +144,7 @@ def test_what_is_no_regular_file_is_left_alone(model, tmp_path):
     loop.symlink_to(loop)
     link.symlink_to(pipe)
     for path in (pipe, link, tmp_path):
-        with pytest.raises(FileExistsError, match="not saved: what stands there is no regular file"):
+        with pytest.raises(FileExistsError, match="not saved: the path is not a regular file"):
             model.save(path)
     with pytest.raises(OSError, match="not saved: Too many levels of symbolic links"):
         model.save(loop)

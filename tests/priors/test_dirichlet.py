@@ -88,9 +88,9 @@ def _log_loss(model):
         ),
         (
             Dirichlet(columns={"taste": 1.0}),
-            r"columns has 'taste', which is no column: the columns are \['colour', 'size'\]",
+            r"columns has 'taste', which is not a column: the columns are \['colour', 'size'\]",
         ),
-        (Dirichlet(columns={2: 1.0}), r"columns has 2, which is no column.*by number 0 to 1"),
+        (Dirichlet(columns={2: 1.0}), r"columns has 2, which is not a column.*by number 0 to 1"),
         (
             Dirichlet(columns={"colour": [1, -1, 1]}),
             r"columns\['colour'\] must be finite numbers of at least 0, got",
@@ -174,7 +174,7 @@ def test_a_prior_may_speak_of_declared_categories():
     ("categories", "message"),
     [
         ([["red"]], "categories has 1 lists, but there are 2 columns: give one for each, or None"),
-        ({"taste": ["sour"]}, r"categories has 'taste', which is no column: the columns are \['colour', 'size'\]"),
+        ({"taste": ["sour"]}, r"categories has 'taste', which is not a column: the columns are \['colour', 'size'\]"),
         ({"colour": "red"}, r"categories\['colour'\] must be a list of values, none of them missing, got 'red'"),
         ({"colour": []}, r"categories\['colour'\] must be a list of values"),
         ({"colour": ["red", None]}, r"categories\['colour'\] must be a list of values, none of them missing"),

@@ -142,7 +142,7 @@ def test_models_without_sliders_say_why(monkeypatch):
     assert "what columns add to log p of it less the mean of the others" in html
     assert html.count('class="points"') == 4 * 3  # columns and classes
     html = explain(MinimaxProbabilityMachine().fit(X, y), X=X)
-    assert "There are no sliders here: what several contests of two classes say together is no sum of terms" in html
+    assert "There are no sliders here: several contests of two classes together are not a sum of terms" in html
     html = explain(ModelClassifier(Unit()).fit(X, y), X=X)
     assert "There are no sliders here: the model does not say what it adds up." in html
     rng = np.random.default_rng(0)

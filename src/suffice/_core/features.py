@@ -1,4 +1,4 @@
-"""Where statistics live: classes, and the features of each block, with rows that are encoded as such features."""
+"""The domain of statistics: classes and features, and rows that are encoded as such features."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from scipy.sparse import csr_array, issparse
 from suffice._core.formula import Choices, Reading
 from suffice._core.labels import check_family, positions, show, show_all, unite
 from suffice._core.vector import Array
-from suffice._runtime.hashing import digest, row_keys
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.messages import join_words
+from suffice._runtime.random import digest, row_keys
 
 Rows: TypeAlias = Any  # (n, d): an array or, where an encoder lets it through, a scipy.sparse.csr_array
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The columns that a block of statistics is about: how many there are, and their names (d,) if they have any.
+    """The columns of a block of statistics: their number, and their names (d,) if they have any.
 
-    `a | b` is what both are about: a subclass whose columns can differ (by their categories) unites them.
+    `a | b` are the features of a sum over both; a subclass whose columns have categories unites these.
     """
 
     width: int
     names: Array | None = None
 
     def name(self, feature: int) -> str:
-        """How messages call a feature: by its name, or by its number."""
+        """A feature in messages: its name, or its number."""
         return f"column {feature}" if self.names is None else f"column {self.names[feature]!r}"
 
     @property
     def keys(self) -> tuple[Any, ...]:
-        """What settings and answers call the columns that rows are compared by (d,): names, or numbers."""
+        """The keys of the columns (d,) in settings and results: names, or numbers."""
         return tuple(range(self.width)) if self.names is None else tuple(self.names.tolist())
 
     def listed(self, which: Array) -> str:
-        """How messages call several features (m,) of the given numbers: of many only the first."""
+        """Several features (m,), by their numbers, in messages; of a long list only the first."""
         return join_words(self.name(int(j)) for j in which)
 
     def index(self, column: Any, called: str) -> int:
-        """The number of a column that a setting gives by its name or its number."""
+        """The number of a column that a setting names or numbers."""
         named = np.flatnonzero(np.empty(0) if self.names is None else self.names == column)
         if len(named):
             return int(named[0])
@@ -51,35 +51,35 @@ class Features:
             return int(column)
         numbers = f"0 to {self.width - 1}"
         there = numbers if self.names is None else f"{show_all(self.names)}, or by number {numbers}"
-        raise ValueError(f"{called} has {show(column)}, which is no column: the columns are {there}")
+        raise ValueError(f"{called} has {show(column)}, which is not a column: the columns are {there}")
 
     def __or__(self, other: Features) -> Self:
         self.check(other)
         return self if self.names is not None or other.names is None else replace(self, names=other.names)
 
     def same(self, other: Features) -> bool:
-        """Whether sums over the one are sums over the other as they are."""
+        """True if sums over these features are also sums over the others."""
         return self is other or (type(self) is type(other) is Features and self.width == other.width)
 
     def check(self, other: Features) -> None:
         """ValueError unless the other columns are the same ones."""
         if self.width != other.width:
             raise ValueError(
-                f"the features differ: {self.width} here, {other.width} there. What is added needs the same columns, "
-                "for text the same vocabulary"
+                f"the features differ: {self.width} here, {other.width} there. Only sums over the same columns can be "
+                "added; for text, use the same vocabulary"
             )
         a, b = self.names, other.names
         if a is not b and a is not None and b is not None and not np.array_equal(a, b):
             raise ValueError(f"the feature names differ: {difference(a.tolist(), b.tolist())}")
 
     def stored(self, X: Encoded) -> Array:
-        """The values of rows as they are, by row or by column, if these are their features."""
+        """The values of rows of these features, in row or column order."""
         if X.features is not self:
             self.check(X.features)
         return X.values
 
     def read(self, X: Encoded) -> Array:
-        """The values of rows in terms of these features, those of a row next to each other."""
+        """The values of rows in terms of these features, in row order."""
         rows: Array = by_rows(self.stored(X))
         return rows
 
@@ -87,54 +87,54 @@ class Features:
         """ValueError if the values of a column are of another kind than these."""
 
     def absent(self, X: Encoded) -> Array:
-        """Which entries of rows say nothing in terms of these features (n, d); (n, 0) of sparse rows without any."""
+        """True where an entry is missing or unknown to these features (n, d); (n, 0) for sparse rows without any."""
         values: Rows = self.read(X)
         if issparse(values) and not np.isnan(values.data).any():
             return np.zeros((len(X), 0), dtype=bool)
         return np.asarray(np.isnan(values.toarray() if issparse(values) else values))
 
     def blank(self, values: Array, which: Array) -> Array:
-        """Values (n, d) without those of some columns (d,), of which every entry is missing."""
+        """Values (n, d) with every entry of the columns `which` (d,) missing."""
         return np.where(which, np.nan, values)
 
     def identity(self, values: Array) -> Array:
-        """Numbers (n, d) that are equal for equal rows, even if batches gave their categories different codes."""
+        """Numbers (n, d) that are equal for equal rows, even if categories have different codes in other batches."""
         return values
 
     @property
     def ordered(self) -> Array:
-        """Whether the values of each feature have an order (d,), or can only be equal or not."""
+        """True for features whose values have an order (d,)."""
         return np.ones(self.width, dtype=bool)
 
     def comparable(self, values: Array) -> Array:
-        """Numbers (n, d) to compare rows of any batches by; NaN where an entry is missing, and 0 has no sign."""
+        """Numbers (n, d) to compare rows of different batches; NaN for missing entries, and 0 without a sign."""
         wide = np.asarray(values, dtype=np.float64) + 0.0
-        wide[np.isnan(wide)] = np.nan  # there are many, of which each has bits of its own
+        wide[np.isnan(wide)] = np.nan  # NaNs may have different bits
         return wide
 
 
 def difference(a: list[str], b: list[str], here: str = "here", there: str = "there") -> str:
-    """In what two lists of names differ, in words."""
+    """The difference of two lists of names, in words."""
     mine, other = [n for n in a if n not in b], [n for n in b if n not in a]
     return f"only {here} {mine}, only {there} {other}" if mine or other else "the same names in another order"
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalFeatures(Features):
-    """Columns of categories: each with its sorted list of them.
+    """Columns of categories, each with its sorted list.
 
     >>> a = CategoricalFeatures(1, categories=(np.array(["u"]),))
     >>> (a | CategoricalFeatures(1, categories=(np.array(["v"]),))).categories
     (array(['u', 'v'], dtype='<U1'),)
     """
 
-    closed: ClassVar[bool] = False  # whether a category stays when no row has it any more
+    closed: ClassVar[bool] = False  # whether a category stays without rows
 
     categories: tuple[Array, ...] = ()
-    declared: tuple[Array, ...] = ()  # of each column, kept without rows; () for none
+    declared: tuple[Array, ...] = ()  # categories of each column that stay without rows; () for none
 
     def seen(self, some: Array) -> Self:
-        """Only the categories that some (cells,) says, and those that were declared."""
+        """These features with only the categories that `some` (cells,) is true for, and the declared ones."""
         parts = np.split(some, self.starts[1:-1])
         if self.declared:
             pairs = zip(self.categories, self.declared, parts, strict=True)
@@ -148,7 +148,7 @@ class CategoricalFeatures(Features):
 
     @property
     def starts(self) -> Array:
-        """Where each feature's cells begin in the tables side by side, and where the last ends (d + 1,)."""
+        """The first cell of each feature in the concatenated tables, and the end of the last (d + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     def __or__(self, other: Features) -> Self:
@@ -169,49 +169,49 @@ class CategoricalFeatures(Features):
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
 
     def forgetting(self, gone: Sequence[Array]) -> Self:  # noqa: ARG002 - most cells are not named after values
-        """The same cells without the names of some values of each feature, which no row has any more."""
+        """The same cells without the names of values that no row has any more, for each feature."""
         return self
 
     def agrees(self, other: Features) -> bool:
-        """Whether sums over the one are sums over the other, whichever values each has forgotten."""
+        """True if sums over these features are also sums over the others, whichever values were forgotten."""
         return self.same(other)
 
     def joined(self, other: Features) -> Self:  # noqa: ARG002 - most know all their values
-        """The same cells, with the values that others that agree know of them."""
+        """The same cells with all values of either features, which agree."""
         return self
 
     def reading(self, j: int) -> Reading:
-        """How an entry of feature j finds its cell."""
+        """The rule by which an entry of feature j gets its cell."""
         return Choices(self.categories[j], np.arange(len(self.categories[j])))
 
     def check_kinds(self, other: Features) -> None:
-        """ValueError if the values of a column are of another kind than these: text where there were numbers."""
+        """ValueError if the values of a column are of another kind than these, such as text instead of numbers."""
         for j, values in enumerate(other.categories if isinstance(other, CategoricalFeatures) else ()):
             check_family(values, self.categories[j], f"the values of {self.name(j)}")
 
     def places(self, j: int, values: Array) -> Array:
-        """The cell of feature j that each of some distinct values belongs to; -1 for those that belong to none."""
+        """The cell of feature j for each of some distinct values; -1 for unknown ones."""
         return positions(values, self.categories[j], f"the values of {self.name(j)}")
 
     def cells(self, other: CategoricalFeatures) -> Array:
-        """Where each of these cells stands in the tables of features with more categories, or with wider cells."""
+        """The index of each of these cells in the tables of features with more categories, or wider cells."""
         pairs = zip(other.starts, (other.places(j, values) for j, values in enumerate(self.categories)), strict=False)
         return np.concatenate([np.where(at < 0, -1, start + at) for start, at in pairs])
 
     def read(self, X: Encoded) -> Array:
-        """Codes (n, d) of rows; -1 for a category that is not among these."""
+        """Codes (n, d) of rows; -1 for an unknown category."""
         values = super().read(X)
         if X.features is self or not isinstance(X.features, CategoricalFeatures):
             return values
         places = [np.append(-1, self.places(j, own)) for j, own in enumerate(X.features.categories)]
-        begins = np.cumsum([1, *map(len, places[:-1])])  # each feature's places follow that of its entries without one
+        begins = np.cumsum([1, *map(len, places[:-1])])  # the first place of each feature is for missing entries
         return np.asarray(np.concatenate(places).astype(np.int32)[values + begins])
 
     def own_cells(self, X: Encoded) -> tuple[Array, Array, Array | None]:
-        """Codes (n, d) of rows by their own categories, where the cells of these begin (d + 1,), and which of these
-        features' cells each of them is, -1 for none; None if they are the same.
+        """Codes (n, d) in the rows' own category lists, the offsets of those lists (d + 1,), and a map from their
+        cells to ours (-1: unknown; None: identical lists).
 
-        So a sum over many rows is found a place once for each category, not for each row.
+        A sum over many rows then looks up each category once, not each row.
         """
         own = X.features
         if own is self or type(own) is not CategoricalFeatures:
@@ -226,7 +226,7 @@ class CategoricalFeatures(Features):
         return np.where(which, np.int32(-1), values)
 
     def identity(self, values: Array) -> Array:
-        """A number for each category, which does not depend on the other ones."""
+        """A number for each category that does not depend on the other categories."""
         digests = [np.append([digest(v) for v in _plain(column)], 0).astype(np.int64) for column in self.categories]
         return np.column_stack([of[codes] for of, codes in zip(digests, values.T, strict=True)])
 
@@ -235,12 +235,12 @@ class CategoricalFeatures(Features):
         return np.zeros(self.width, dtype=bool)
 
     def comparable(self, values: Array) -> Array:
-        digests = (self.identity(values) >> 10).astype(np.float64)  # 53 bits are a number exactly
+        digests = (self.identity(values) >> 10).astype(np.float64)  # 53 bits are exact in a float
         return np.where(values < 0, np.nan, digests)
 
 
 def _plain(values: Array) -> list[Any]:
-    """Values such that equal ones are written in the same way, whatever the type of the column."""
+    """Values in a form that is written equally for equal values of columns of different types."""
     if values.dtype.kind == "M":
         return [str(np.datetime_as_string(v, unit="auto")) for v in values]
     listed: list[Any] = (values.astype("m8[ns]") if values.dtype.kind == "m" else values).tolist()
@@ -249,7 +249,7 @@ def _plain(values: Array) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Rows as a model takes them: values (n, d), numbers or codes, and the features that they are values of.
+    """Rows as a model takes them: values (n, d), numbers or codes, and their features.
 
     Values are an array, or a `scipy.sparse.csr_array` without duplicates where the encoder lets sparse input through.
     """
@@ -262,24 +262,24 @@ class Encoded:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return (len(self), self.features.width)
 
     @cached_property
     def comparable(self) -> Array:
-        """Numbers (n, d) to compare rows of any batches by, as the features have them; kept for who asks next."""
+        """Numbers (n, d) to compare rows of different batches."""
         return np.ascontiguousarray(self.features.comparable(self.values))
 
     @cached_property
     def keys(self) -> Array:
-        """64 random bits for every row (n,), equal for equal rows of any batches; kept, too."""
+        """64 random bits for every row (n,), equal for equal rows of different batches."""
         return row_keys(self.comparable)
 
-    def __getstate__(self) -> dict[str, Any]:  # what is kept follows from the values, and does not travel
+    def __getstate__(self) -> dict[str, Any]:  # cached properties do not travel
         return {"features": self.features, "values": self.values}
 
     def by_rows(self) -> Encoded:
-        """The same, with the values of a row next to each other, as loops over rows want them."""
+        """These rows with their values in row order, for loops over rows."""
         values = by_rows(self.values)
         return self if values is self.values else replace(self, values=values)
 
@@ -290,12 +290,12 @@ class Encoded:
 
 
 def by_rows(values: Any) -> Any:
-    """An array (n, d) with the values of a row next to each other; anything else as it is."""
+    """An array (n, d) in row order; anything else unchanged."""
     return np.ascontiguousarray(values) if isinstance(values, np.ndarray) and values.flags.f_contiguous else values
 
 
 def _sparse_rows(values: csr_array, rows: Any) -> csr_array:
-    """Some rows of a sparse array; neighbours are one piece of it, which is many times as fast as picking rows."""
+    """Rows of a sparse array. A slice without steps is one piece of it, which is much faster than single rows."""
     which = rows[0] if isinstance(rows, tuple) else rows
     if not isinstance(which, slice) or which.step not in (None, 1):
         return values[which]
@@ -327,11 +327,11 @@ class Domain:
         return self.features.names
 
     def name(self, feature: int) -> str:
-        """How messages call a feature."""
+        """A feature in messages."""
         return self.features.name(feature)
 
     def label(self, c: int) -> str:
-        """How messages call a class."""
+        """A class in messages."""
         return f"class {show(self.classes[c])}"
 
     def __or__(self, other: Domain) -> Domain:

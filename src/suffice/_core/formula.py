@@ -1,4 +1,4 @@
-"""How an entry of a column finds its cell: by the interval that a number is in, or by what a category is."""
+"""Formulas that are evaluated for arrays or written as SQL, and the rules by which entries get their cells."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ import numpy as np
 from suffice._core.labels import missing
 from suffice._core.vector import Array
 
-E = TypeVar("E")  # a number, or a missing one, for every row
+E = TypeVar("E")  # an expression: a number, possibly missing, for every row
 
 
 class Arithmetic(ABC, Generic[E]):
-    """Numbers by row, and what can be done with them. What is computed from a missing number is missing.
+    """The operations of formulas on a number for every row. Results of missing numbers are missing.
 
-    A formula that is written in it stands in one place: `Arrays` computes it for rows in memory, and the builder of
-    `suffice.data.sql` writes it as SQL. A column is what the implementation knows it by.
+    So a formula is written once: `Arrays` evaluates it for rows in memory, and `suffice.data.sql` writes it as SQL. The
+    type of a column depends on the implementation.
     """
 
     @abstractmethod
     def number(self, value: float) -> E:
-        """The same number for every row."""
+        """A constant for every row."""
 
     @abstractmethod
     def read(self, column: Any) -> E:
-        """The entries of a column as numbers; missing where an entry is."""
+        """The entries of a column as numbers."""
 
     @abstractmethod
     def cell(self, reading: Reading, column: Any) -> E:
-        """The cell that each entry of a column is in; -1 for none."""
+        """The cell of each entry of a column; -1 for none."""
 
     @abstractmethod
     def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> E:
-        """The cell u q + v of two columns in cells u and v, of which the second has q; -1 unless both have one."""
+        """The cell u q + v of two columns in cells u and v, q being the size of the second; -1 unless both have one."""
 
     @abstractmethod
     def pick(self, cell: E, values: Sequence[float] | Array) -> E:
@@ -45,7 +45,7 @@ class Arithmetic(ABC, Generic[E]):
 
     @abstractmethod
     def gap(self, column: Any, there: float, gone: float) -> E:
-        """One number where an entry is there, another where it is missing."""
+        """One number where an entry is present, another where it is missing."""
 
     @abstractmethod
     def or_zero(self, value: E) -> E:
@@ -65,26 +65,26 @@ class Arithmetic(ABC, Generic[E]):
 
     @abstractmethod
     def exp(self, a: E) -> E:
-        """exp(a), of a that is at most 0."""
+        """exp(a), for a <= 0."""
 
     @abstractmethod
     def log(self, a: E) -> E:
-        """log(a), of a above 0."""
+        """log(a), for a > 0."""
 
     @abstractmethod
     def greatest(self, each: Sequence[E]) -> E:
-        """The greatest of several numbers of a row."""
+        """The maximum of several numbers."""
 
     @abstractmethod
     def choose(self, scores: Sequence[E], labels: Array) -> E:
-        """The label (k,) of the greatest score, of equal ones the first."""
+        """The label (k,) of the greatest score, the first of equal ones."""
 
     @abstractmethod
     def keep(self, each: Sequence[E]) -> list[E]:
-        """The same numbers, to be computed once however often they are used from here on."""
+        """The same numbers, computed once for all further uses."""
 
     def add(self, *each: E) -> E:
-        """The sum of several numbers, added up in pairs so that no sum is deep."""
+        """The sum of several numbers, added in pairs so that expressions are not deeply nested."""
         if len(each) <= 2:
             return reduce(self.plus, each) if each else self.number(0.0)
         half = len(each) // 2
@@ -96,7 +96,7 @@ class Arithmetic(ABC, Generic[E]):
 
 
 class Arrays(Arithmetic[Any]):
-    """Numbers of rows in memory: arrays (n,), of which columns are the entries themselves.
+    """Numbers of rows in memory: arrays (n,). A column is the array of its entries.
 
     >>> ops = Arrays()
     >>> ops.or_zero(ops.times(ops.number(2.0), ops.read([1.5, np.nan])))
@@ -152,7 +152,7 @@ class Arrays(Arithmetic[Any]):
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Numbers in cells with lower bounds (r,), the first -inf; NaN is in none.
+    """Cells of numbers by their lower bounds (r,), the first -inf; NaN has no cell.
 
     >>> Intervals(np.array([-np.inf, 0.0, 2.5])).cells(np.array([-3.0, 0.0, 7.0, np.nan]))
     array([ 0,  1,  2, -1])
@@ -162,7 +162,7 @@ class Intervals:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.bounds)
 
     def cells(self, values: Array) -> Array:
@@ -173,19 +173,19 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Categories: the values (v,) that there are, and the cell (v,) of each."""
+    """Cells of categories: the known values (v,), and the cell (v,) of each."""
 
     values: Array
     cell: Array
-    least: int = 0  # cells that there are, also without a value
+    least: int = 0  # the least number of cells, which may have no value
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return max(self.least, int(self.cell.max(initial=-1)) + 1)
 
     def cells(self, values: Array) -> Array:
-        """The cell of each value (n,); -1 for one that is not known."""
+        """The cell of each value (n,); -1 for an unknown one."""
         known = self.listed()
         return np.array([known.get(value, -1) for value in values], dtype=int)
 

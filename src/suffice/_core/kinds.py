@@ -9,13 +9,13 @@ import narwhals as nw
 
 
 class Word(StrEnum):
-    """A word of the vocabulary. It equals plain text, and is shown and stored as such."""
+    """A word of the vocabulary, which is equal to plain text, and shown and stored as such."""
 
     __repr__ = str.__repr__
 
 
 class ColumnContent(Word):
-    """What the values of a column are. `ColumnContent(words)` also knows the words of older files.
+    """The content of a column. `ColumnContent(words)` also takes the words of older files.
 
     >>> ColumnContent("boolean"), ColumnContent("numbers and text") is ColumnContent.MIXED
     ('booleans', True)
@@ -53,20 +53,20 @@ TEMPORAL_TYPES = (
 
 
 def temporal(dtype: Any) -> ColumnContent | None:
-    """What a column of dates or times holds, by its type in narwhals; None for other types."""
+    """The content of a column of dates or times, by its type in narwhals; None for other types."""
     return next((content for one, content in TEMPORAL_TYPES if dtype == one), None)
 
 
 class ColumnScale(Word):
-    """Whether a column has numbers or categories, by its type or its values."""
+    """The scale of a column, numbers or categories, by its type or its values."""
 
     NUMBER = "number"
     CATEGORY = "category"
-    NOTHING = "nothing"  # it has missing values only, and its type says nothing
+    NOTHING = "nothing"  # all values are missing, and the type does not decide
 
 
 class ReadAs(Word):
-    """What a column is to a model."""
+    """What a model reads a column as."""
 
     BINS = "bins"
     GAUSSIAN = "gaussian"
@@ -75,7 +75,7 @@ class ReadAs(Word):
 
 
 class Block:
-    """Names of the blocks of columns of a table. Columns of a block that is kept are never taken for identifiers."""
+    """Names of the blocks of columns of a table. Columns of the kept blocks are never treated as identifiers."""
 
     BINS = "bins"
     BINS_KEPT = "bins, kept"
@@ -90,7 +90,7 @@ CATEGORICAL = (Block.CATEGORY, Block.CATEGORY_KEPT)
 
 
 class LeftOut(Word):
-    """Why a column takes no part. `LeftOut(words)` also knows the sentences of older files."""
+    """Why a column is left out. `LeftOut(words)` also takes the sentences of older files."""
 
     CONSTANT = "constant"
     ROUNDED = "rounded"
@@ -103,7 +103,7 @@ class LeftOut(Word):
 
     @property
     def may_change(self) -> bool:
-        """Whether further rows might bring the column back: it has not varied so far."""
+        """True if further rows may bring the column back, as it has only been constant so far."""
         return self in (LeftOut.CONSTANT, LeftOut.ROUNDED, LeftOut.EMPTY)
 
     @property

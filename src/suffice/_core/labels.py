@@ -1,4 +1,4 @@
-"""Labels: sorted lists of them, how two lists unite, labels in messages, as keys of settings, and as class weights."""
+"""Labels: sorted arrays and their unions, labels in messages, as keys of settings, and as class weights."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from suffice._runtime.factorize import looked_up, sorted_codes, span, values_of
 from suffice._runtime.lazy import cached_property, compiled, in_any_order
 from suffice._runtime.messages import is_number, join_words
 
-DAY = 86_400_000_000  # microseconds
-DATE_UNITS = ("D", "m", "s", "us")  # to which dates are written
-FEW = 4  # classes
+MICROSECONDS_PER_DAY = 86_400_000_000
+DATE_UNITS = ("D", "m", "s", "us")  # the precisions of written dates, from the coarsest
+MAX_ROWS_SORTED = 1000  # fewer labels are sorted as fast as they are hashed
+MAX_CLASSES_UNROLLED = 4  # with more classes one loop over the rows is faster than one for each class
 
 
 def kind(value: Any) -> str:
-    """What a value is, in words: values of one kind can be compared, others cannot."""
+    """The kind of a value, in words: values of one kind can be compared with each other."""
     if isinstance(value, int | float | np.number | np.bool_):
         return "numbers"
     if isinstance(value, str):
@@ -32,12 +33,12 @@ def kind(value: Any) -> str:
 
 
 def missing(value: Any) -> bool:
-    """Whether a value says that there is none."""
+    """True if a value is a missing-value marker (None, NaN, NaT, NA)."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")  # those of pandas
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas' own
 
 
 def _family(values: Array) -> str:
@@ -57,18 +58,18 @@ def unite(a: Array, b: Array, what: str = "labels") -> Array:
     if not len(a):
         return b
     if _family(a) != _family(b):
-        raise ValueError(f"{what} are {_family(a)} here and {_family(b)} there; use one kind throughout")
+        raise ValueError(f"{what} are {_family(a)} here and {_family(b)} there: use one kind throughout")
     return np.union1d(a, b)
 
 
 def check_family(part: Array, whole: Array, what: str) -> None:
-    """ValueError if labels, of which there are some, are of another kind than those that were learned."""
+    """ValueError if labels are of another kind than the learned ones."""
     if len(part) and len(whole) and _family(part) != _family(whole):
         raise ValueError(f"{what} are {_family(part)} here and {_family(whole)} in what was learned")
 
 
 def positions(part: Array, whole: Array, what: str = "labels") -> Array:
-    """Where each entry of `part` stands in the sorted array `whole`; -1 where it does not.
+    """The index of each entry of `part` in the sorted array `whole`; -1 if it is not there.
 
     >>> positions(np.array([3, 5]), np.array([1, 3, 4])).tolist()
     [1, -1]
@@ -84,7 +85,7 @@ def positions(part: Array, whole: Array, what: str = "labels") -> Array:
 
 
 def show(label: Any) -> str:
-    """How messages show a label: a date as people write it, anything else as Python does.
+    """A label as messages show it: a date as people write it, anything else as Python does.
 
     >>> show(np.datetime64("2024-01-01", "ns")), show(np.str_("ill")), show(np.int64(3))
     ('2024-01-01', "'ill'", '3')
@@ -98,30 +99,30 @@ def show(label: Any) -> str:
 
 
 def show_all(labels: Iterable[Any]) -> str:
-    """How messages show several labels."""
+    """Several labels as messages show them."""
     return f"[{join_words(map(show, labels))}]"
 
 
 def moment(label: Any) -> np.datetime64 | None:
-    """A date without a time zone, of whatever type, as NumPy's; None for anything else."""
+    """A date without a time zone, of any type, as NumPy's; None for anything else."""
     if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
-        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # nanoseconds stay
+        label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # keeps nanoseconds
     return label if isinstance(label, np.datetime64) else None
 
 
 def _text(day: np.datetime64) -> str:
-    """The same for equal dates, whatever their units."""
+    """A date as text, which is the same for equal dates in different units."""
     return str(np.datetime_as_string(day, unit="auto"))
 
 
 def date(days: float, unit: str = "D") -> str:
-    """The date, days after 1970 began."""
-    day: Any = np.datetime64(0, "us") + np.timedelta64(round(days * DAY), "us")
+    """The date that is a number of days after 1970-01-01."""
+    day: Any = np.datetime64(0, "us") + np.timedelta64(round(days * MICROSECONDS_PER_DAY), "us")
     return str(np.datetime_as_string(day, unit=cast(Any, unit)))
 
 
 def dates(days: Sequence[float]) -> list[str]:
-    """The same of several days, with the time of day where it takes that to tell them apart.
+    """Several dates, by days after 1970-01-01, with the time of day if dates alone are not distinct.
 
     >>> dates([19786.0, 19787.0]), dates([19786.25, 19786.5])
     (['2024-03-04', '2024-03-05'], ['2024-03-04T06:00', '2024-03-04T12:00'])
@@ -131,16 +132,16 @@ def dates(days: Sequence[float]) -> list[str]:
 
 
 def key(label: Any) -> Any:
-    """The same for equal labels, whatever their types: what a label is looked up by."""
+    """A key to look up a label by, which is the same for equal labels of different types."""
     day = moment(label)
     if isinstance(label, np.timedelta64 | datetime.timedelta):
-        exact: Any = label.to_timedelta64() if hasattr(label, "to_timedelta64") else label  # nanoseconds stay
+        exact: Any = label.to_timedelta64() if hasattr(label, "to_timedelta64") else label  # keeps nanoseconds
         return "duration", int(np.timedelta64(exact, "ns").astype(np.int64))
     return label if day is None else ("date", _text(day))
 
 
 def as_keys(classes: Array) -> list[Any]:
-    """Class labels as keys of a setting: Python's own, but dates and durations as they are.
+    """Class labels as keys of a setting: Python's types, except for dates and durations, which stay.
 
     >>> as_keys(np.array([0, 1])), as_keys(np.array(["2024-01-01"], dtype="datetime64[ns]"))
     ([0, 1], [np.datetime64('2024-01-01T00:00:00.000000000')])
@@ -149,7 +150,7 @@ def as_keys(classes: Array) -> list[Any]:
 
 
 def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[Any]]:
-    """What a setting has for each class, None for nothing, and those of its keys that are no class.
+    """The value of a setting for each class, None if it has none, and its keys that are not classes.
 
     >>> by_label({"a": 2, "c": 5}, np.array(["a", "b"]))
     ([2, None], ['c'])
@@ -161,17 +162,17 @@ def by_label(given: Mapping[Any, Any], classes: Array) -> tuple[list[Any], list[
 
 
 def check_keys(called: str, given: Any, classes: Array) -> None:
-    """ValueError if a setting by label has a key that is no class."""
+    """ValueError if a setting by label has a key that is not a class."""
     strange = by_label(given, classes)[1] if isinstance(given, Mapping) else []
     if strange:
         raise ValueError(
             f"{called} has {show_all(strange)}, which no row is labelled: the classes are {show_all(classes)}. "
-            "Correct these keys or leave them out; partial_fit takes those of classes that are to come"
+            "Correct or remove these keys; partial_fit also takes keys of classes that come later"
         )
 
 
 def class_weights(given: Any, classes: Array, mass: Array) -> Array:
-    """What the setting `class_weight` says of each class (k,), of which there are rows of so much weight (k,)."""
+    """The weight of each class (k,) by the setting `class_weight`, given the total weight of its rows (k,)."""
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, str) and given == "balanced":
@@ -186,18 +187,19 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 
 
 def check_labels(y: Any) -> Array:
-    """Labels as a flat array (n,); the one place where it is checked that they are labels."""
-    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # strings of any length, which scikit-learn does not know
+    """Labels as a flat array (n,), after all checks of labels."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # scikit-learn does not take strings of variable length
         y = y.astype(object)
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
         y = column_or_1d(y, warn=True)
     if not y.dtype.isnative:
         y = y.astype(y.dtype.newbyteorder("="))
-    if y.dtype.kind in "biu" and len(y) and 2 * span(y)[1] <= len(y):
+    short = len(y) < MAX_ROWS_SORTED and y.dtype.kind in "biuU"
+    if not short and y.dtype.kind in "biu" and 2 * span(y)[1] <= len(y):
         return np.asarray(y)
-    values = values_of(y)
+    values = np.unique(y) if short else values_of(y)
     alike = values is not None and 2 * len(values) <= len(y)
-    few = np.repeat(values, 2) if alike and values is not None else y  # what holds of these holds of all
+    few = np.repeat(values, 2) if alike and values is not None else y  # enough for all checks below
     holes = [i for i, value in enumerate(few.tolist()) if missing(value)] if y.dtype.kind == "O" else []
     if holes:
         holes = [i for i, value in enumerate(y.tolist()) if missing(value)]
@@ -208,11 +210,19 @@ def check_labels(y: Any) -> Array:
     return np.asarray(y)
 
 
+def _codes(y: Array) -> tuple[Array, Array]:
+    """The sorted distinct labels (k,) of y (n,), and the index of each entry among them, in the smallest type."""
+    if len(y) >= MAX_ROWS_SORTED:
+        return sorted_codes(y)
+    values, codes = np.unique(y, return_inverse=True)
+    return values, codes.astype(np.min_scalar_type(-max(1, len(values))))
+
+
 @dataclass(frozen=True, eq=False)
 class OneHot:
     """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
 
-    Labels of few classes take a byte each, weights of 1 nothing: both are made plain where a batch of rows needs them.
+    Labels are stored in the smallest type, weights of 1 not at all; `codes` and `weight` are for computing.
 
     >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
     array([[0., 1.],
@@ -221,30 +231,30 @@ class OneHot:
     """
 
     classes: Array  # (k,) sorted
-    stored: Array  # (n,) codes in whole numbers of any type
+    stored: Array  # (n,) codes, integers of any type
     given: Array | None = None  # (n,) weights; None for 1
 
     @classmethod
     def of(cls, y: Any, weight: Any = None) -> OneHot:
-        """Labels `y` (n,) and their weights, checked; rows of weight zero make no class."""
-        return cls.coded(check_labels(y), weight)
+        """Check labels `y` (n,) and their weights; rows of weight 0 add no class."""
+        return cls.of_checked(check_labels(y), weight)
 
     @classmethod
-    def coded(cls, y: Array, weight: Any = None) -> OneHot:
-        """The same of labels that were checked before."""
+    def of_checked(cls, y: Array, weight: Any = None) -> OneHot:
+        """`of` for labels that were checked before."""
         weight = None if weight is None else np.asarray(weight, dtype=float)
         if weight is not None and weight.shape != y.shape:
             raise ValueError(f"there are {len(y)} labels, but weights of shape {weight.shape}: give one for each")
         if weight is None or weight.all():
-            return cls(*sorted_codes(y), weight)
-        classes, codes = sorted_codes(y[weight != 0])
+            return cls(*_codes(y), weight)
+        classes, codes = _codes(y[weight != 0])
         full = np.full(len(y), -1, codes.dtype)
         full[weight != 0] = codes
         return cls(classes, full, weight)
 
     @cached_property
     def codes(self) -> Array:
-        """The class of each row (n,) in -1..k-1; -1 is a row without a class."""
+        """The number of the class of each row (n,); -1 for a row without a class."""
         return self.stored.astype(np.intp, copy=False)
 
     @cached_property
@@ -254,7 +264,7 @@ class OneHot:
 
     @property
     def whole(self) -> bool:
-        """Whether no row has a weight of zero."""
+        """True if no row has weight 0."""
         return self.given is None or bool(self.given.all())
 
     def __len__(self) -> int:
@@ -264,7 +274,7 @@ class OneHot:
         return OneHot(self.classes, self.stored[rows], None if self.given is None else self.given[rows])
 
     def onto(self, classes: Array) -> OneHot:
-        """The same labels as columns of another list of classes; a label that is not in it becomes a row of zeros."""
+        """These labels with respect to another list of classes; a label that it lacks becomes a row of zeros."""
         if classes is self.classes:
             return self
         if np.array_equal(classes, self.classes):
@@ -272,12 +282,12 @@ class OneHot:
         at = np.append(positions(self.classes, classes, "class labels"), -1)
         return OneHot(classes, looked_up(at, self.stored), self.given)
 
-    def counted(self) -> OneHot:
-        """The same labels, of which every row counts once unless its weight is zero: so rows are told from weights."""
+    def unweighted(self) -> OneHot:
+        """These labels with weight 1 for every row, except for rows of weight 0: for counting rows."""
         return self if self.given is None else replace(self, given=(self.given != 0).astype(float))
 
-    def some(self, most: int) -> Array:
-        """About so many rows of every class (m,), from the first to the last of each."""
+    def spaced_rows(self, most: int) -> Array:
+        """The numbers of about `most` rows of every class (m,), evenly spaced."""
         return some_of_each(self.stored, len(self.classes), most)[0]
 
     def mass(self) -> Array:
@@ -293,13 +303,13 @@ class OneHot:
 
 
 def dense(W: OneHot | Array) -> Array:
-    """Class weights, of labels or any others, as an array (n, k)."""
+    """Class weights as an array (n, k)."""
     return np.asarray(W.matrix().toarray()) if isinstance(W, OneHot) else W
 
 
 @dataclass(frozen=True)
 class Reweigh:
-    """Labels with the weights of their classes, as a value that can travel to where the rows are."""
+    """Multiplies the weights of rows by those of their classes; a value that can travel to where the rows are."""
 
     classes: Array
     weight: Array  # (k,)
@@ -311,9 +321,9 @@ class Reweigh:
 
 @in_any_order
 def _mass(codes: Array, weight: Array, k: int) -> Array:
-    """sum_i weight_i over the rows of each class (k,); of few classes one after the other, several rows at a time."""
+    """sum_i weight_i over the rows of each class (k,); for few classes in vectorised loops."""
     out = np.zeros(k)
-    if k <= FEW:
+    if k <= MAX_CLASSES_UNROLLED:
         for c in range(k):
             total = 0.0
             for i in range(len(codes)):
@@ -328,9 +338,9 @@ def _mass(codes: Array, weight: Array, k: int) -> Array:
 
 @compiled
 def some_of_each(labels: Array, k: int, most: int) -> tuple[Array, Array]:
-    """Some rows of each class in even steps, one after the other, and where each class begins (k + 1,).
+    """Evenly spaced rows of each class, class after class, and where each class begins (k + 1,).
 
-    Of m rows, those at 0, s, 2 s, ... for a step s = max(1, m // most).
+    Of m rows of a class, those at 0, s, 2 s, ... for a step s = max(1, m // most).
     """
     step, begin, wait = np.zeros(k, np.int64), np.zeros(k + 1, np.int64), np.zeros(k, np.int64)
     for c in labels:

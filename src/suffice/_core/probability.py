@@ -1,4 +1,4 @@
-"""From log p(x, y) to p(y | x)."""
+"""From log p(x, y) to p(y | x), for arrays and as formulas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suffice._runtime.lazy import compiled
 
 
 def posterior(log_joint: Array) -> Array:
-    """Class probabilities (n, k) from log p(x, y), up to a term that is the same for all classes.
+    """Class probabilities (n, k) from log p(x, y), which is known up to a constant for each row.
 
     >>> posterior(np.log([[1.0, 3.0]]))
     array([[0.25, 0.75]])
@@ -24,7 +24,7 @@ def posterior(log_joint: Array) -> Array:
 
 
 def log_posterior(log_joint: Array) -> Array:
-    """Logarithms of class probabilities (n, k); they have no floor.
+    """Logarithms of class probabilities (n, k), without a floor.
 
     >>> log_posterior(np.array([[0.0, -5000.0]]))
     array([[    0., -5000.]])
@@ -35,7 +35,7 @@ def log_posterior(log_joint: Array) -> Array:
 
 
 def below_zero(log_joint: Array) -> Array:
-    """Rows shifted to a maximum of zero; a row that is impossible, or infinitely far, in every class favours none."""
+    """Rows shifted to a maximum of 0; a row that is infinite or NaN becomes 0 in all classes."""
     out = np.array(log_joint, dtype=float, order="C")
     _shift(out)
     return out
@@ -43,7 +43,7 @@ def below_zero(log_joint: Array) -> Array:
 
 @compiled
 def most_probable(log_joint: Array) -> Array:
-    """The class of each row (n,), the first of those that are as probable."""
+    """The most probable class of each row (n,), the first of equally probable ones."""
     n, k = log_joint.shape
     out = np.empty(n, np.int64)
     for i in range(n):
@@ -105,18 +105,18 @@ def _subtract(rows: Array, from_each: Array) -> None:
 
 def posterior_formula(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     """`posterior` as a formula of the scores (k,)."""
-    weight = ops.keep([ops.exp(one) for one in _said_below_zero(ops, scores)])
+    weight = ops.keep([ops.exp(one) for one in _shifted_formulas(ops, scores)])
     (total,) = ops.keep([ops.add(*weight)])
     return [ops.over(one, total) for one in weight]
 
 
 def log_posterior_formula(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     """`log_posterior` as a formula of the scores (k,)."""
-    shifted = ops.keep(_said_below_zero(ops, scores))
+    shifted = ops.keep(_shifted_formulas(ops, scores))
     (total,) = ops.keep([ops.log(ops.add(*map(ops.exp, shifted)))])
     return [ops.minus(one, total) for one in shifted]
 
 
-def _said_below_zero(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
+def _shifted_formulas(ops: Arithmetic[E], scores: Sequence[E]) -> list[E]:
     (top,) = ops.keep([ops.greatest(scores)])
     return [ops.minus(one, top) for one in scores]

@@ -1,4 +1,4 @@
-"""The vector space in which statistics live: values with `+`, `-` and multiplication by a number."""
+"""The vector space of statistics: values with `+`, `-` and multiplication by a number."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from suffice._runtime.arrays import Array as Array
+from suffice._runtime.lazy import Array as Array
 
 V = TypeVar("V", bound="Vector")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vector:
-    """A dataclass of arrays, numbers, vectors, and tuples or dicts of these, that adds up leaf by leaf.
+    """A dataclass of arrays, numbers, vectors, and tuples or dicts of these, that are added leaf by leaf.
 
-    Fields named in `fixed` (such as the classes and columns) are kept, not added. Where two values can have different
-    classes or origins, a subclass overrides `align`, which converts both to common ones. A key that a dict lacks is
-    zero.
+    Fields named in `fixed` (such as the classes and columns) are not added. If two values can have different classes or
+    origins, a subclass overrides `align`, which converts both to common ones. A missing key of a dict is zero.
 
     >>> @dataclass(frozen=True, eq=False)
     ... class Sums(Vector):
@@ -34,7 +33,7 @@ class Vector:
     fixed: ClassVar[tuple[str, ...]] = ("domain",)
 
     def align(self, other: Self) -> tuple[Self, Self]:
-        """The same two values in one place, so that their leaves can be added one by one."""
+        """Both values with the same structure, so that their leaves can be added one by one."""
         pairs = {name: _aligned(getattr(self, name), getattr(other, name)) for name in self._summed()}
         return (
             replace(self, **{name: pair[0] for name, pair in pairs.items()}),
@@ -42,7 +41,7 @@ class Vector:
         )
 
     def map(self, f: Callable[..., Any], *others: Self) -> Self:
-        """Apply `f` to every leaf of this vector (and the same leaf of others that are aligned with it)."""
+        """Apply `f` to every leaf of this vector (and to the same leaf of others that are aligned with it)."""
         summed = self._summed()
         return replace(self, **{name: _apply(f, *(getattr(v, name) for v in (self, *others))) for name in summed})
 

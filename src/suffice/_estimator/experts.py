@@ -1,4 +1,4 @@
-"""What classifiers whose experts are weighed share: weights are carried along, and learned again from rows."""
+"""The base of classifiers that weigh experts: weights are carried over, and learned again from rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suffice.models.compose.experts import Experts
 
 
 class ExpertClassifier(Classifier):
-    """A classifier around `Experts`; a subclass says which, with `weights` as a setting."""
+    """A classifier around `Experts`. A subclass builds them, and has the settings `weights` and `encoder`."""
 
     _takes_tables: ClassVar = True
     _may_differ: ClassVar[tuple[str, ...]] = ("columns", "encoder", "n_trees", "random_state", "weights")
@@ -24,15 +24,15 @@ class ExpertClassifier(Classifier):
     weights: Any
     encoder: Any
 
-    _carried: Mapping[str, float] | None = None  # the weights that were learned last
-    _limits: Mapping[str, float] | None = None  # and the limits of scores
+    _carried: Mapping[str, float] | None = None  # the last learned weights
+    _limits: Mapping[str, float] | None = None  # and limits of scores
 
-    def _prepared(self) -> Experts:
-        model = cast(Experts, super()._prepared())
-        given = self._given()
+    def _bound_model(self) -> Experts:
+        model = cast(Experts, super()._bound_model())
+        given = self._given_weights()
         return model.weighed(self._carried, self._limits) if given is None else model.weighed(given)
 
-    def _given(self) -> Mapping[str, float] | None:
+    def _given_weights(self) -> Mapping[str, float] | None:
         given = self.weights
         if given is None:
             return None
@@ -41,8 +41,8 @@ class ExpertClassifier(Classifier):
             raise ValueError(f"{who}: weights must be None or a dict of expert: number of at least 0, got {given!r}")
         return given
 
-    def _shared(self) -> Views | None:
-        """What another fit has prepared, which the setting `encoder` gives; None: it is prepared by the first rows."""
+    def _given_encoder(self) -> Views | None:
+        """The encoder of another fit, from the setting `encoder`; None if the first rows are to prepare one."""
         if self.encoder is None:
             return None
         if not isinstance(self.encoder, Views) or not self.encoder.ready:
@@ -54,18 +54,18 @@ class ExpertClassifier(Classifier):
 
     @property
     def encoder_(self) -> Encoder:
-        """What the first rows have prepared, for other fits that are to be merged with this one."""
+        """The encoder that the first rows have prepared, for other fits that are to be merged with this one."""
         check_is_fitted(self)
         return self._encoder
 
     def _is_of_sums(self) -> bool:
-        return False  # nor are weights, trees and pairs
+        return False  # weights, trees and pairs are not
 
     def _default_learner(self) -> Learner:
         return ExpertWeights()
 
     def _calibrates(self) -> bool:
-        """Weights are learned, unless they are given."""
+        """True if weights are learned, which the sums do not determine, or if the learner calibrates."""
         weighs = self.weights is None and isinstance(self._learner(), ExpertWeights)
         return weighs or super()._calibrates()
 
@@ -79,6 +79,6 @@ class ExpertClassifier(Classifier):
 
     @property
     def weights_(self) -> dict[str, float]:
-        """How much each expert counts, by its name; "classes" is log p(y)."""
+        """The weight of each expert, by its name; "classes" is log p(y)."""
         model = cast(Experts, self._fit_result().model)
         return dict(model.weights or zip(model.experts(), model.first_weights().tolist(), strict=True))

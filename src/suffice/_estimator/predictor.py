@@ -1,4 +1,4 @@
-"""The predictor: answers of a fitted classifier for rows."""
+"""The predictions of a fitted classifier: labels, probabilities, densities, decisions, explanations."""
 
 from __future__ import annotations
 
@@ -23,20 +23,24 @@ from suffice._core.vector import Array
 from suffice._estimator.answers import (
     Abstaining,
     Answer,
-    Asked,
-    Denser,
+    BayesError,
+    DenserShare,
     JointDensity,
     LeastCost,
     LogDensity,
+    ModelAnswer,
     MostProbable,
+    Ratios,
     Single,
+    by_quadrature,
+    by_sampling,
     formula,
     log_odds,
+    most_probable_shares,
     score_formulas,
     single_log_posterior,
 )
 from suffice._estimator.explaining import Contributions, HTMLSummary, learned_summary
-from suffice._estimator.generative import BayesError, Ratios, by_quadrature, by_sampling, most_probable_shares
 from suffice._runtime.messages import COUNT, FRACTION, Notice, check_value, emit, or_else
 from suffice._runtime.system import free_memory, optional
 from suffice._runtime.threads import few_threads
@@ -51,19 +55,74 @@ from suffice.models.base import Classed, LeaveOneOut
 from suffice.persistence import Savable
 from suffice.priors import log_class_prior
 
+WEIGHT_TOLERANCE = 1e-9  # relative excess of a row's weight over that of its class that is rounding
+REFERENCE_ROWS = 10_000  # for anomaly scores
+MAX_DRAWN_ENTRIES = 1 << 27  # of a sample
+ROWS_TO_INTEGRATE = 2048  # drawn of each class, to find where to integrate
+LIKELIHOOD_TOLERANCE = 0.01  # in the log-likelihood of all rows, above which estimated shares have not converged
+TERM_COPIES = 4  # of the terms of `contributions` that are in memory at once
+MEMORY_SHARE = 0.5  # of the free memory that these may take
 
-def _has_density(estimator: Predictor) -> bool:
-    """Whether the model says how probable features are; else there is no log p(x, y)."""
-    if not isinstance(estimator._model(), Density):
-        raise AttributeError(
-            f"{type(estimator).__name__} learns p(y | x) alone, so that log p(x, y) is unknown: use predict_log_proba, "
-            "or a classifier with a density (naive Bayes, discriminant analysis)"
-        )
+INSTEAD_OF_LOO = "use suffice.model_selection.cross_validate"
+NOT_A_SUM = (
+    "several contests of two classes together are not a sum of terms by column: use LinearDiscriminantAnalysis or "
+    "LogisticRegression(), which compare all classes at once, or two classes"
+)
+
+
+def _needs(ability: type, message: str, of_base: bool = False) -> Callable[[Predictor], bool]:
+    """A condition for `available_if`: AttributeError, with the message, unless the model (its base) has an ability."""
+
+    def has(estimator: Predictor) -> bool:
+        model = estimator._model()
+        if not isinstance(model.base_model if of_base else model, ability):
+            raise AttributeError(message.format(estimator=type(estimator).__name__, model=model.display_name))
+        return True
+
+    return has
+
+
+_has_density = _needs(
+    Density,
+    "{estimator} learns p(y | x) alone, so that log p(x, y) is unknown: use predict_log_proba, or a classifier with a "
+    "density (naive Bayes, discriminant analysis)",
+)
+_has_sample = _needs(Samplable, "{model} is a density without a way to draw rows: it would have to be `Samplable`")
+_has_classes = _needs(
+    Classed, "{estimator} has no class probabilities to change: fit it with class_prior or class_weight"
+)
+_has_terms = _needs(
+    HasNomogram,
+    "{model} is not a sum of terms by column: its model would have to be `HasNomogram` (suffice.models), as naive "
+    "Bayes, discriminants and tables are",
+    of_base=True,
+)
+_has_loo = _needs(
+    LeaveOneOut,
+    "this {estimator} has no leave-one-out probabilities from its sums (tables and normal densities without shrinkage "
+    f"or tying have them): {INSTEAD_OF_LOO}",
+)
+
+
+def _can_sample(estimator: Predictor) -> bool:
+    return _has_density(estimator) and _has_sample(estimator)
+
+
+def _can_leave_out(estimator: Predictor) -> bool:
+    learner = estimator._learner()
+    if not learner.exact:
+        raise AttributeError(f"a row cannot be removed from a fit by {type(learner).__name__}: {INSTEAD_OF_LOO}")
+    return _has_loo(estimator)
+
+
+def _has_log_odds(estimator: Predictor) -> bool:
+    if not estimator._decides:
+        raise AttributeError(f"{type(estimator).__name__} has no decision_function; predict_log_proba has the log-odds")
     return True
 
 
 def single_precision(X: Any) -> bool:
-    """Whether features are all float32.
+    """True if all features are float32.
 
     >>> single_precision(np.zeros((2, 2), dtype=np.float32)), single_precision([[1.0]])
     (True, False)
@@ -75,45 +134,28 @@ def single_precision(X: Any) -> bool:
     return frame is not None and len(frame.columns) > 0 and set(frame.schema.dtypes()) == {nw.Float32()}
 
 
-MORE = 1e-9  # share by which a weight may be above that of its class, by rounding
-ELSE = "use suffice.model_selection.cross_validate"
-
-
-def _leaves_out(estimator: Predictor) -> bool:
-    """Whether parameters without a row follow from the sums; else AttributeError."""
-    name, learner = type(estimator).__name__, estimator._learner()
-    if not learner.exact:
-        raise AttributeError(f"a row cannot be taken out of what {type(learner).__name__} learns: {ELSE}")
-    if not isinstance(estimator._model(), LeaveOneOut):
-        raise AttributeError(
-            f"this {name} has no leave-one-out probabilities from its sums (tables and normal densities without "
-            f"shrinkage or tying have them): {ELSE}"
-        )
-    return True
-
-
-def _learned(Y: OneHot, s: AnyStatistics, class_weight: Array) -> OneHot:
-    """Labels on the learned classes, with what they counted for; ValueError if they cannot have been learned."""
+def _learned_labels(Y: OneHot, s: AnyStatistics, class_weight: Array) -> OneHot:
+    """Labels as numbers of the learned classes, with class weights; ValueError if they cannot have been learned."""
     classes = s.domain.classes
     own = Y.onto(classes)
     strange = np.unique(Y.codes[(Y.codes >= 0) & (own.codes < 0)])
     if len(strange):
-        raise ValueError(f"the classes {show_all(Y.classes[strange])} were never learned, so no row of theirs was")
+        raise ValueError(f"the classes {show_all(Y.classes[strange])} were never learned: give the learned rows")
     own = Reweigh(classes, class_weight)(own)
-    over = np.flatnonzero((own.codes >= 0) & (own.weight > s.mass[own.codes] * (1 + MORE)))
+    over = np.flatnonzero((own.codes >= 0) & (own.weight > s.mass[own.codes] * (1 + WEIGHT_TOLERANCE)))
     if len(over):
         i = int(over[0])
         raise ValueError(
-            f"row {i} counts {own.weight[i]:g}, but all learned rows of class {show(classes[own.codes[i]])} together "
-            f"{s.mass[own.codes[i]]:g}: it was not learned so. Give the rows and weights that were"
+            f"row {i} has weight {own.weight[i]:g}, but all learned rows of class {show(classes[own.codes[i]])} "
+            f"together {s.mass[own.codes[i]]:g}: give the rows and weights that were learned"
         )
     return own
 
 
-def with_label(classes: Array, label: Any) -> Array:
-    """Class labels (k,) and one more, of the type of the classes where it can be; else as objects.
+def append_label(classes: Array, label: Any) -> Array:
+    """Class labels (k,) and one more, of the type of the classes where possible, else as objects.
 
-    >>> with_label(np.array([0, 1]), -1), with_label(np.array([0, 1]), None)
+    >>> append_label(np.array([0, 1]), -1), append_label(np.array([0, 1]), None)
     (array([ 0,  1, -1]), array([0, 1, None], dtype=object))
     """
     if np.ndim(label) or not isinstance(label, Hashable):
@@ -129,43 +171,10 @@ def with_label(classes: Array, label: Any) -> Array:
     return out
 
 
-DRAWN = 10_000  # rows that others are held against
-ENTRIES = 1 << 27  # of rows drawn at once, at most
-EACH = 2048  # rows of a class that tell where to integrate
-LACKING = 0.01  # in the log-likelihood of rows, at which shares have not settled
-NO_SUM = (
-    "what several contests of two classes say together is no sum of terms by column: use LinearDiscriminantAnalysis or "
-    "LogisticRegression(), whose classes are all told at once, or two classes"
-)
-COPIES = 4  # of the terms that are held at once
-SHARE = 0.5  # of the free memory that these may take
-
-
-def _samples(estimator: Predictor) -> bool:
-    """Whether rows can be drawn from the model; else AttributeError."""
-    _has_density(estimator)
-    model = estimator._model()
-    if not isinstance(model, Samplable):
-        raise AttributeError(
-            f"{model.display_name} is a density without a way to draw rows: it would have to be `Samplable`"
-        )
-    return True
-
-
-def _has_classes(estimator: Predictor) -> bool:
-    """Whether class probabilities are parameters of the model; else AttributeError."""
-    if not isinstance(estimator._model(), Classed):
-        raise AttributeError(
-            f"{type(estimator).__name__} has no class probabilities to exchange: fit it with class_prior or "
-            "class_weight"
-        )
-    return True
-
-
-def _reweighed(fit: Fit, log_share: Array) -> Fit:
-    """A fit whose probabilities count for other shares of the classes (k,)."""
+def _with_shares(fit: Fit, log_share: Array) -> Fit:
+    """A fit whose probabilities hold for other shares of the classes (k,)."""
     log_p = log_share
-    if fit.level is not None:  # p(y) is no share then
+    if fit.level is not None:  # a calibrated p(y) is not a share
         with np.errstate(invalid="ignore"):
             beside = fit.parameters.class_log_prob - fit.level
         log_p = log_posterior((log_share + np.where(np.isfinite(beside), beside, 0.0))[None])[0]
@@ -177,34 +186,13 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(1 << 31, size=4))
 
 
-def _has_terms(estimator: Predictor) -> bool:
-    """True if the model is a sum of terms by column; else AttributeError."""
-    model = estimator._model()
-    if not isinstance(model.base_model, HasNomogram):
-        raise AttributeError(
-            f"{model.display_name} does not say what each column adds: its model would have to be `HasNomogram` "
-            "(suffice.models), as naive Bayes, discriminants and tables are"
-        )
-    return True
-
-
-def _has_log_odds(estimator: Predictor) -> bool:
-    """Whether there is a `decision_function`; else AttributeError."""
-    if not estimator._decides:
-        raise AttributeError(f"{type(estimator).__name__} has no decision_function; predict_log_proba has the log-odds")
-    return True
-
-
 class Predictor(Savable):
-    """Answers of a fitted classifier for rows: labels, probabilities, densities and decisions.
-
-    Numbers are float32 where the features are.
-    """
+    """The predictions of a fitted classifier; numbers are float32 where the features are."""
 
     statistics_: AnyStatistics
     n_features_in_: int
     _learned: Fit | None
-    _encoder: Encoder  # as the first rows have prepared it
+    _encoder: Encoder  # prepared by the first rows
     _decides: ClassVar[bool] = True  # whether it has a `decision_function`
 
     # A subclass that learns provides these.
@@ -224,7 +212,7 @@ class Predictor(Savable):
 
     @abstractmethod
     def _fit_result(self) -> Fit:
-        """Model and parameters for the rows that count now."""
+        """The fit for the rows that count now."""
 
     @abstractmethod
     def _features(self, X: Any, reset: bool) -> Any:
@@ -234,80 +222,71 @@ class Predictor(Savable):
     def _class_weights(self, s: AnyStatistics) -> Array:
         """The weight of each class (k,)."""
 
-    def _check_rows(self, X: Any) -> None:
-        if not _num_samples(X):
-            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
-
     # Labels and probabilities
 
     def _data(self, X: Any) -> Data | None:
-        """Rows elsewhere, with the columns that were learned, read as what these hold; None for rows in memory."""
+        """Rows outside of memory, with the columns and types that were learned; None for rows in memory."""
         data = as_learned(self, X)
         return None if data is None else data.read_as(self._encoder.holding())
 
     def _map(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
-        """f of every row, in the form in which the rows are; of tables, in columns of these names."""
+        """f of every row, in the form that the rows have; tables get columns of these names."""
         data = self._data(X)
         if data is not None:
             return data.transform(Named(f, tuple(names)))
-        self._check_rows(X)
         rows = Memory(X)
-        if rows.several():  # batches are encoded where they are answered, never all rows at once
+        if rows.several():  # f encodes each batch; all rows at once would take more memory
             self._features(rows.first(), reset=False)
             return rows.transform(f)
         return Memory(self._features(X, reset=False)).transform(f)
 
     def _measure(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
-        """Numbers for every row, of the precision of the rows."""
+        """Numbers for every row, in the precision of the rows."""
         return self._map(X, Single(f) if single_precision(X) else f, names)
 
-    def _by_class(self, called: str) -> list[str]:
-        """A name for each class, in the place of the dots."""
-        return [called.replace("...", str(label)) for label in self.classes_.tolist()]
+    def _by_class(self, name: str) -> list[str]:
+        """The name with the label of each class in the place of the dots."""
+        return [name.replace("...", str(label)) for label in self.classes_.tolist()]
 
-    def _odds(self) -> list[str]:
+    def _odds_names(self) -> list[str]:
         return ["log odds"] if len(self.classes_) == 2 else self._by_class("log p(...)")
 
-    def _asked(self, answer: Answer) -> Asked:
+    def _answer(self, answer: Answer) -> ModelAnswer:
         fit = self._fit_result()
-        return Asked(fit.model, fit.parameters, answer)
+        return ModelAnswer(fit.model, fit.parameters, answer)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of the class probabilities (n, k), with no floor."""
-        return self._measure(
-            X, self._asked(single_log_posterior if single_precision(X) else log_posterior), self._by_class("log p(...)")
-        )
+        answer = single_log_posterior if single_precision(X) else log_posterior
+        return self._measure(X, self._answer(answer), self._by_class("log p(...)"))
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities (n, k), in the order of `classes_`."""
-        return self._measure(X, self._asked(posterior), self._by_class("p(...)"))
+        return self._measure(X, self._answer(posterior), self._by_class("p(...)"))
 
     @available_if(_has_density)
     def predict_joint_log_proba(self, X: Any) -> Any:
-        """Log p(x, y) (n, k): how probable features and class are together.
+        """Log of the joint density p(x, y) (n, k).
 
             log p(x, y) = log p(y) + log p(x | y),     log p(x) = logsumexp_y log p(x, y)
 
         For numbers it is the logarithm of a density, which depends on their units. A row with a small log p(x) is
-        unlike all that was learned.
+        unlike all learned rows.
         """
-        fit = self._fit_result()
-        return self._measure(
-            X, JointDensity(cast(Density[Any, Any], fit.model), fit.parameters), self._by_class("log p(x, ...)")
-        )
+        return self._measure(X, self._joint(), self._by_class("log p(x, ...)"))
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row (n,)."""
-        return self._map(X, self._asked(self._choice()), ["prediction"])
+        return self._map(X, self._answer(self._choice()), ["prediction"])
 
     def _choice(self) -> Answer:
-        """By which a class is chosen."""
+        """How `predict` chooses a class."""
         return MostProbable(self.classes_)
 
     @available_if(_has_log_odds)
     def decision_function(self, X: Any) -> Any:
         """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
-        return self._measure(X, self._asked(log_odds), self._odds())
+        return self._measure(X, self._answer(log_odds), self._odds_names())
 
     # Decisions
 
@@ -320,12 +299,12 @@ class Predictor(Savable):
         ----------
         X : array, sparse matrix or data frame of shape (n, d), or a data set of `suffice.data`
         costs : array of shape (k, k), or dict of (true class, decision): cost, default=None
-            Taking true class y for class c costs costs[y, c]; right decisions, on the diagonal, may have a cost (or a
-            gain, below 0) as well. Pairs that a dict leaves out cost 1, or 0 if right. None: as `predict`.
+            costs[y, c] is the cost of deciding for class c if y is true; correct decisions, on the diagonal, may have a
+            cost (or a gain, below 0) as well. Pairs that a dict leaves out cost 1, or 0 if correct. None: as `predict`.
         reject_below : float, default=None
-            The least probability of the most probable class at which to decide at all; None always decides.
+            Rows whose most probable class has a smaller probability are rejected; None rejects no row.
         reject_label : label, default=None
-            What stands where there is no decision.
+            The decision for rejected rows.
 
         Examples
         --------
@@ -337,31 +316,31 @@ class Predictor(Savable):
         array(['well', 'ask'], dtype='<U4')
         """
         check_value(reject_below, "decide: reject_below", or_else(None, FRACTION))
-        given, classes = getattr(self, "costs", None) if costs is None else costs, self.classes_
-        taken = classes if reject_below is None else np.arange(len(classes))
-        rule: Answer = MostProbable(taken)
-        if given is not None:
-            rule = LeastCost(taken, decision_costs(given, classes, f"{type(self).__name__}.decide"))
+        costs, classes = getattr(self, "costs", None) if costs is None else costs, self.classes_
+        choices = classes if reject_below is None else np.arange(len(classes))
+        rule: Answer = MostProbable(choices)
+        if costs is not None:
+            rule = LeastCost(choices, decision_costs(costs, classes, f"{type(self).__name__}.decide"))
         if reject_below is not None:
-            rule = Abstaining(rule, float(reject_below), with_label(classes, reject_label))
-        return self._map(X, self._asked(rule), ["decision"])
+            rule = Abstaining(rule, float(reject_below), append_label(classes, reject_label))
+        return self._map(X, self._answer(rule), ["decision"])
 
-    # Rows left out
+    # Leave-one-out
 
-    @available_if(_leaves_out)
+    @available_if(_can_leave_out)
     def loo_log_proba(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """log p(y | x_i) (n, k) of learned rows, each by a model that has learned all rows but this one.
+        """log p(y | x_i) (n, k) of learned rows, each from the model fitted on all other rows.
 
-        It takes one read of the rows and no fit: sums without a row are the sums less the row, and inverses follow by
-        rank one. What was chosen from all rows is held as it is: the prior's mean, covariance and weights,
-        cells and categories, balanced class weights, and which columns vary. A class that has no other row is
-        impossible (-inf), unless `class_prior` is given and the prior knows what such a class looks like.
+        It takes one read of the rows and no fit: the row is subtracted from the sums, and inverses follow by rank-one
+        updates. Choices made from all rows stay: the prior's mean, covariance and weights, cells and categories,
+        balanced class weights, and which columns vary. A class without another row is impossible (-inf), unless
+        `class_prior` is given and the prior determines the density of an empty class.
 
         Parameters
         ----------
         X, y, sample_weight
-            Rows that were learned, as they were given then: all, or some. A row of weight 0 is predicted as any other.
-            That they were learned is the caller's to know, except for what is impossible.
+            All or some of the learned rows, with the same labels and weights. A row of weight 0 is predicted as any
+            other. Rows that were not learned are only noticed if the sums show it.
         """
         fit = self._fit_result()
         s: Any = fit.statistics if fit.moved is None else fit.moved
@@ -369,10 +348,9 @@ class Predictor(Savable):
             raise TypeError("loo_log_proba takes rows in memory: give arrays or data frames X and y")
         if y is None:
             raise ValueError("loo_log_proba needs the labels y of the rows X, as they were learned")
-        self._check_rows(X)
         check_consistent_length(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        Y = _learned(OneHot.of(y, weight), s, self._class_weights(self.statistics_))
+        Y = _learned_labels(OneHot.of(y, weight), s, self._class_weights(self.statistics_))
         rows = self._features(by_rows(X), reset=False)
         model = cast(LeaveOneOut[Any, Any], fit.model)
         with few_threads(rows.shape[1]):
@@ -382,13 +360,13 @@ class Predictor(Savable):
 
     # Densities
 
-    @available_if(_samples)
+    @available_if(_can_sample)
     def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Array, Array]:
-        """Draw rows from the model: features (n, d) in the form of an array, and labels (n,).
+        """Draw rows from the model: an array of features (n, d), and labels (n,).
 
-        Numbers in bins are drawn evenly within their cell, between the least and the greatest learned; categories that
-        share a cell are drawn by their shares of it. A mixed table is an array of objects with the columns as they were
-        given, None for those that are left out: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
+        Binned numbers are uniform within their cell, between the least and the greatest number learned; categories that
+        share a cell are drawn by their shares of it. A mixed table is an array of objects with the columns in their
+        order, None for ignored ones: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
 
         Parameters
         ----------
@@ -399,12 +377,12 @@ class Predictor(Savable):
         """
         check_value(n, "sample: n", COUNT)
         rng = _generator(random_state)
-        codes = self._codes(n, y, rng)
-        rows = self._drawn(codes, rng)
+        codes = self._sample_classes(n, y, rng)
+        rows = self._sample_rows(codes, rng)
         return self._fit_result().model.encoder.decode(rows), self.classes_[codes]
 
-    def _codes(self, n: int, y: Any, rng: np.random.Generator) -> Array:
-        """Class numbers (n,): given as labels, or drawn."""
+    def _sample_classes(self, n: int, y: Any, rng: np.random.Generator) -> Array:
+        """Class numbers (n,) of the given labels; drawn if y is None."""
         if y is None:
             p = np.exp(self._fit_result().parameters.class_log_prob)
             return rng.choice(len(p), size=n, p=p / p.sum())
@@ -416,11 +394,11 @@ class Predictor(Savable):
             raise ValueError(f"sample: y has {show_all(labels[found < 0])}: the classes are {show_all(self.classes_)}")
         return np.broadcast_to(found, n)
 
-    def _drawn(self, codes: Array, rng: np.random.Generator) -> Encoded:
-        """A row for each class number (n,)."""
+    def _sample_rows(self, codes: Array, rng: np.random.Generator) -> Encoded:
+        """A random row for each class number (n,)."""
         fit = self._fit_result()
         width = cast(Domain, fit.model.domain).width
-        if len(codes) * width > ENTRIES:
+        if len(codes) * width > MAX_DRAWN_ENTRIES:
             raise MemoryError(f"{len(codes)} rows of {width} columns are too many to draw at once: take fewer")
         return cast(Samplable[Any], fit.model).sample(codes, fit.parameters, rng)
 
@@ -430,46 +408,45 @@ class Predictor(Savable):
 
     @available_if(_has_density)
     def score_samples(self, X: Any) -> Any:
-        """log p(x) (n,): how probable the features of each row are under the model, whatever the class.
+        """Log of the density p(x) of the features of each row (n,).
 
             log p(x) = log sum_y p(y) p(x | y)
 
-        normalised over the columns that a row has: what is missing is integrated out. Numbers have a density, which
-        depends on their units; bins, categories and counts the probability of the cell or the count.
+        Missing values are integrated out. Numbers have a density, which depends on their units; bins, categories and
+        counts have the probability of the cell or the count.
         """
         return self._measure(X, LogDensity(self._joint()), ["log p(x)"])
 
-    @available_if(_samples)
+    @available_if(_can_sample)
     def anomaly_score(self, X: Any) -> Any:
-        """The share of the model's own rows that are denser than each row (n,): 1 is unlike all, 0 like the densest.
+        """The share of rows drawn from the model that have a greater density than each row (n,).
 
-        Held against 10,000 rows drawn from the model with a fixed seed, of which as many columns count as the row has.
-        So it is a function of what was learned, whatever the units, and the same after merging. A category that was
-        never learned counts as missing. These 10,000 rows are gone through once for every set of columns that rows
-        lack, so that many such sets take their time.
+        1 is unlike all rows, 0 like the densest. The 10,000 reference rows are drawn with a fixed seed, so that the
+        score depends on the model alone, not on units, and merging does not change it. Only the columns in which a row
+        has a value count; a category that was never learned counts as missing. The reference rows are scored once for
+        every set of missing columns, so that many such sets take time.
 
-        In bins a row is as dense as p(cell) / width, with the outer cells ending at the least and the greatest number
-        learned, and beyond these less by (1 + distance / width)^2. Where every value has a cell of its own, its
-        probability counts; in other columns such a value counts as wide as all other cells together.
+        The density of a binned number is p(cell) / width, with the outer cells ending at the least and the greatest
+        number learned; beyond these it falls by (1 + distance / width)^2. Where every value has its own cell, its
+        probability counts; in other columns such a value has the width of all other cells together.
         """
         rng = np.random.default_rng(0)
-        return self._measure(
-            X, Denser(self._joint(), self._drawn(self._codes(DRAWN, None, rng), rng)), ["anomaly score"]
-        )
+        reference = self._sample_rows(self._sample_classes(REFERENCE_ROWS, None, rng), rng)
+        return self._measure(X, DenserShare(self._joint(), reference), ["anomaly score"])
 
-    @available_if(_samples)
+    @available_if(_can_sample)
     def bayes_error(self, n: int = 100_000, random_state: Any = 0) -> BayesError:
-        """The least error that any rule could have if the model were true, and its standard error.
+        """The error of the best rule if the model were true, and its standard error.
 
             E = integral of p(x) - max_y p(x, y) dx = E_x[1 - max_y p(y | x)]
 
-        By quadrature for normal densities of one or two columns, else the mean over n rows drawn from the model. It is
-        the model's own estimate: where the model is wrong, or was learned from few rows, so is this.
+        By quadrature for normal densities of one or two columns, else the mean over n rows drawn from the model. If the
+        model is wrong, or learned from few rows, so is this estimate.
 
         Parameters
         ----------
         n : int, default=100000
-            Rows drawn, where it is not integrated.
+            Rows to draw, unless it is integrated.
         random_state : int, RandomState or None, default=0
 
         Examples
@@ -484,54 +461,54 @@ class Predictor(Savable):
         model: Any = fit.model
         if model.continuous and model.domain.width <= 2:
             possible = np.flatnonzero(np.isfinite(fit.parameters.class_log_prob))
-            samples = [np.asarray(self._drawn(np.full(EACH, c), rng).values) for c in possible]
+            samples = [np.asarray(self._sample_rows(np.full(ROWS_TO_INTEGRATE, c), rng).values) for c in possible]
             if all((np.ptp(one, axis=0) > 0).all() for one in samples):
                 return by_quadrature(joint, samples)
-        rows = self._drawn(self._codes(n, None, rng), rng)
+        rows = self._sample_rows(self._sample_classes(n, None, rng), rng)
         return by_sampling(Memory(rows).transform(joint))
 
     @available_if(_has_classes)
     def shift_priors(self, class_prior: Any) -> Self:
-        """A copy whose class probabilities are other ones; all else that was learned stays, statistics included.
+        """A copy with other class probabilities; all else stays, statistics included.
 
             p'(y | x) = p(y | x) p'(y) / q(y), normalised
 
-        For rows from where the classes come in other shares, but look the same. Of a closed form q(y) is p(y). A
-        learner that calibrates moves p(y), which is then no share of anything: q are the shares at which the rows
-        learned have their own on average, those of the rows themselves once calibration has settled; and `class_prior`
-        and `class_prior_` of the copy are the p(y) that has to be for p'. `partial_fit`, `merge` and `forget` keep
-        these shares; a calibrated classifier is recalibrated first and shifted then.
+        For a population with other shares of the classes, and the same p(x | y). In closed form q(y) is p(y). A
+        learner that calibrates moves p(y), which is then not a share. There q is the mean posterior of the learned
+        rows, which are their shares once calibration has converged, and `class_prior` and `class_prior_` of the copy
+        are the p(y) that leads to p'. `partial_fit`, `merge` and `forget` keep these shares; recalibrate a calibrated
+        classifier before shifting it.
 
         Parameters
         ----------
         class_prior : array of shape (k,), dict of label: probability, or "uniform"
-            In the order of `classes_`, as `estimate_priors` gives it.
+            In the order of `classes_`, as `estimate_priors` returns them.
         """
         fit, classes = self._fit_result(), self.classes_
         if class_prior is None:
             raise ValueError("shift_priors: class_prior must be probabilities by class, or 'uniform', got None")
         log_p = log_class_prior(np.ones(len(classes)), classes, class_prior)
         twin, before = copy.copy(self), getattr(self, "_before", None)
-        learned = cast(Any, twin)._learned = _reweighed(fit, log_p)
-        if before is not None and len(before.parameters.class_log_prob) == len(log_p):  # what is carried along
-            cast(Any, twin)._before = _reweighed(before, log_p)
+        learned = cast(Any, twin)._learned = _with_shares(fit, log_p)
+        if before is not None and len(before.parameters.class_log_prob) == len(log_p):
+            cast(Any, twin)._before = _with_shares(before, log_p)
         cast(Any, twin)._shifted, p = True, learned.parameters.class_log_prob
-        twin._given_class_prior(dict(zip(as_keys(classes), np.exp(p).tolist(), strict=True)))
+        twin._set_class_prior(dict(zip(as_keys(classes), np.exp(p).tolist(), strict=True)))
         return twin
 
-    def _given_class_prior(self, class_prior: dict[Any, float]) -> None:
-        """Take class probabilities as a setting, for what is learned from now on."""
+    def _set_class_prior(self, class_prior: dict[Any, float]) -> None:
+        """Set class probabilities for all further learning."""
         cast(Any, self).class_prior = class_prior
 
     @available_if(_has_classes)
     def estimate_priors(self, X: Any) -> Array:
-        """The class probabilities (k,) of rows without labels, in which classes come in other shares than in learning.
+        """The class probabilities (k,) of a population from rows without labels.
 
-            p'(y) <- mean_i p(y | x_i) p'(y) / q(y), normalised over y,     from p' = q, until nothing changes
+            p'(y) <- mean_i p(y | x_i) p'(y) / q(y), normalised over y,     from p' = q to convergence
 
-        These are the shares that make the rows most probable (EM, in squared steps), if each class still looks as it
-        did, and the probabilities are right. q is that of `shift_priors`, which takes them. ConvergenceWarning where
-        others may be more probable by more than 1 %.
+        The maximum likelihood estimate, by accelerated EM, if p(x | y) has not changed and the probabilities are
+        correct. q is that of `shift_priors`, which takes the result. ConvergenceWarning if other shares may be more
+        likely by more than 1 %.
 
         Parameters
         ----------
@@ -546,35 +523,35 @@ class Predictor(Savable):
         """
         fit = self._fit_result()
         own = log_posterior(level_of(fit)[None])[0]
-        share, gap = most_probable_shares(self._scored(X, Asked(fit.model, fit.parameters, Ratios(own))), np.exp(own))
-        if gap > LACKING:
-            said = (
-                f"{type(self).__name__}.estimate_priors has not settled, as where classes look alike: the "
+        share, gap = most_probable_shares(self._ratios(X, self._answer(Ratios(own))), np.exp(own))
+        if gap > LIKELIHOOD_TOLERANCE:
+            message = (
+                f"{type(self).__name__}.estimate_priors has not converged, perhaps because classes look alike: the "
                 f"log-likelihood of these rows may be up to {gap:.2g} greater at other shares"
             )
-            emit([Notice(said, ConvergenceWarning)])
+            emit([Notice(message, ConvergenceWarning)])
         return share
 
-    def _scored(self, X: Any, asked: Asked) -> Data:
-        """Rows as their answers (n, k), kept where they can be, to be summed again and again."""
+    def _ratios(self, X: Any, answer: ModelAnswer) -> Data:
+        """The answers (n, k) for rows as a data set, stored if possible, as they are summed repeatedly."""
         data = self._data(X)
         if data is not None and not isinstance(data, Memory):
-            return data.without_labels().map(asked).persist()
-        answers = self._map(X, asked, self._by_class("log ratio of ..."))
+            return data.without_labels().map(answer).persist()
+        answers = self._map(X, answer, self._by_class("log ratio of ..."))
         return Memory(answers, np.zeros(len(answers)))
 
-    # Reasons
+    # Explanations
 
     @available_if(_has_terms)
     def contributions(self, X: Any) -> Contributions:
-        """What each column, or pair of columns, adds to the log-probability of each class.
+        """The contribution of each column, or pair of columns, to the log-probability of each class.
 
-            log p(y | x_i) = base_y + sum_t terms_iyt + a number that all classes of row i share
+            log p(y | x_i) = base_y + sum_t terms_iyt + a constant for row i
 
         exactly. Naive Bayes and tables have the term log p(x_j | y), linear scores coef_yj (x_j - mean_j), covariances
         -1/2 (x - mean_y)_j [cov_y^-1 (x - mean_y)]_j, trees the changes of log p(node | y) at the splits on a column.
-        Each is what is added beyond the mean over the classes. These are what the model adds up, not causes: columns
-        that say the same share it in some way.
+        Each is centred to mean 0 over the classes. Contributions are terms of the model, not causes: columns with the
+        same information share it in some way.
 
         Parameters
         ----------
@@ -584,29 +561,24 @@ class Predictor(Savable):
         fit = self._fit_result()
         if is_source(X):
             raise TypeError("contributions takes rows in memory, as it gives a number for each column: give some rows")
-        self._check_rows(X)
-        self._check_size(_num_samples(X))
+        n, k, d = _num_samples(X), len(self.classes_), self.n_features_in_
+        need, free = 8.0 * TERM_COPIES * n * k * d, MEMORY_SHARE * free_memory()
+        if need > free:
+            raise MemoryError(
+                f"contributions needs about {need / 1e9:.1f} GB for {n} rows, but {free / 1e9:.1f} GB are free: "
+                f"pass at most {int(n * free / need)} rows at a time"
+            )
         model, theta = fit.model.collapse(fit.parameters)
         if not isinstance(model, HasNomogram):
-            raise NoNomogramError(f"{type(self).__name__}: {NO_SUM}")
+            raise NoNomogramError(f"{type(self).__name__}: {NOT_A_SUM}")
         rows = self._features(by_rows(X), reset=False)
         return Contributions.of(model.terms(rows, theta), self.classes_)
 
-    def _check_size(self, n: int) -> None:
-        """MemoryError, with a way out, if the terms of n rows would not fit."""
-        k, d = len(self.classes_), self.n_features_in_
-        need, free = 8.0 * COPIES * n * k * d, SHARE * free_memory()
-        if need > free:
-            raise MemoryError(
-                f"what {d} columns add to {k} classes in {n} rows takes about {need / 1e9:.1f} GB, and "
-                f"{free / 1e9:.1f} GB are to be had: ask for fewer rows at a time, at most {int(n * free / need)}"
-            )
-
     @available_if(_has_terms)
     def importances(self, X: Any) -> dict[Any, float]:
-        """The mean size of what each column adds, over rows and classes: by name, the greatest first.
+        """The mean absolute contribution of each column, over rows and classes: by name, the greatest first.
 
-        It is infinite where a value of the column rules a class out that others leave possible (`prior=None`).
+        It is infinite if a value of the column rules out a class that other columns leave possible (`prior=None`).
 
         Parameters
         ----------
@@ -618,20 +590,20 @@ class Predictor(Savable):
 
     @available_if(_has_terms)
     def nomogram(self) -> Nomogram:
-        """The classifier as a sum of terms that hold numbers only, to be drawn or evaluated anywhere.
+        """The classifier as a sum of terms made of numbers only, to be plotted or evaluated anywhere.
 
             score_c(x) = base_c + sum_t term_t(x, c),     p(c | x) = exp(score_c) / sum_b exp(score_b)
 
-        `suffice.report.explain` makes a page of it. NoNomogramError, a ValueError, where there is none: trees, and
-        more than two classes told apart in pairs.
+        `suffice.report.explain` makes a page of it. NoNomogramError, a ValueError, if there is none: with trees, and
+        with more than two classes compared in pairs.
         """
         fit = self._fit_result()
         model, theta = fit.model.collapse(fit.parameters)
         if not isinstance(model, HasNomogram):
-            raise NoNomogramError(NO_SUM)
+            raise NoNomogramError(NOT_A_SUM)
         return model.nomogram(theta)
 
-    # As a query, and in a notebook
+    # SQL, and notebooks
 
     def to_sql(
         self,
@@ -640,29 +612,29 @@ class Predictor(Savable):
         keys: str | Sequence[str] = (),
         columns: Sequence[str] | None = None,
     ) -> str:
-        """The query that scores the rows of a table: the probability of each class, and the label.
+        """An SQL query that scores the rows of a table: the probability of each class, and the label.
 
             SELECT keys, "p(a)", "p(b)", ..., "prediction" FROM table
 
         Probabilities are those of `predict_proba` (to 1e-9), labels those of `predict`. NULL and NaN are missing
-        values, and a category that was never learned says nothing, as in Python. Where Python takes no missing value
-        in a column, or another plane or covariance for it (planes, discriminant analysis, logistic regression,
-        counts of words), such a row has NULL for an answer.
+        values, and a category that was never learned is ignored, as in Python. Where Python refuses a missing value, or
+        uses another plane or covariance for it (planes, discriminant analysis, logistic regression, counts of words),
+        the answer is NULL.
 
         Parameters
         ----------
         table : str, or (schema, name)
-            What to select from.
+            The table to select from.
         dialect : {"duckdb", "sqlite", "postgres"}, default="duckdb"
         keys : str or list of str, default=()
-            Columns that come first, as they are: which row is which.
+            Columns that identify a row; they come first, unchanged.
         columns : list of str, default=None
-            What the table calls the features, in their order; by default what they were called when learned.
+            The names of the features in the table, in their order; by default the learned names.
 
         Returns
         -------
         query : str
-            Without a semicolon, so that it can stand in a view or in another query.
+            Without a semicolon, so that it can be part of a view or another query.
 
         Examples
         --------
@@ -686,11 +658,11 @@ class Predictor(Savable):
         return query
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> HTMLSummary:  # noqa: ARG002 - scikit-learn gives it
-        """In the place of all attributes, most of which are computed when they are asked for, some at length."""
+        """Shown instead of all attributes, most of which are computed on access, some slowly."""
         return HTMLSummary(self._summary())
 
     def _html_repr(self) -> str:
-        """The diagram; below it what was learned, where scikit-learn (before 1.9) has no place for it inside."""
+        """The diagram, with the summary below it if scikit-learn (before 1.9) has no place for it inside."""
         diagram = str(estimator_html_repr(self))
         if hasattr(BaseEstimator, "_get_fitted_attr_html") or not hasattr(self, "statistics_"):
             return diagram

@@ -1,1 +1,1 @@
-"""Compiled loops, threads, progress, warnings, files: what knows no statistics."""
+"""The parts that know no statistics: compiled loops, threads, progress, messages, files."""

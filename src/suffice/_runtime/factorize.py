@@ -1,4 +1,4 @@
-"""Distinct values of columns, and which of them each entry is: by counting and hashing, without sorting the rows."""
+"""Distinct values of columns and the codes of entries, by counting and hashing, without sorting the rows."""
 
 from __future__ import annotations
 
@@ -9,30 +9,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice._runtime.arrays import Array
-from suffice._runtime.lazy import compiled
+from suffice._runtime.lazy import Array, compiled
 from suffice._runtime.threads import spread, workers
 
-RANGE = 1 << 16  # from the least to the greatest of whole numbers that are counted
-MANY = (1 << 6, 1 << 12)  # values of a column that are found by hashing: first in a small table, then in a large one
+MAX_RANGE = 1 << 16  # of integers that are counted, from the least to the greatest
+MAX_VALUES = (1 << 6, 1 << 12)  # of a column that is hashed: first with a small table, then with a large one
 ENTRIES = 1 << 20  # of a piece of rows, for one thread
-SHORT = 1000  # below which sorting takes no longer
-EXACT = 2.0**53  # whole numbers below this are the same in every type
+MAX_EXACT = 2.0**53  # smaller integers are exact in every type
 HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Distinct(NamedTuple):
-    """The distinct values (m,) of each column, None where there are too many, and the number of each entry (n, d).
+    """The distinct values (m,) of each column, None if there are too many, and the code of each entry (n, d).
 
-    Whole numbers are sorted, and NaN among them has the code -1; others are in the order of their first rows. The codes
-    of a column whose values are None mean nothing.
+    Integers are sorted, and NaN among them has the code -1; other values are in the order of their first rows. The
+    codes of a column whose values are None are undefined.
     """
 
     values: list[Array | None]
     codes: Array
 
     def renumbered(self, places: Sequence[Array | None]) -> Array:
-        """The codes, in place, with value v of column j called `places[j][v]`; None where all keep their numbers."""
+        """Replace the codes in place: value v of column j gets `places[j][v]`, or keeps its code if that is None."""
         if all(place is None for place in places):
             return self.codes
         sizes = [0 if values is None else len(values) for values in self.values]
@@ -44,7 +42,7 @@ class Distinct(NamedTuple):
 
 
 def _pieces(X: Array, large: bool = False) -> list[slice]:
-    """Slices of the rows of X (n, d), of so many entries; large ones are but as many as there are threads."""
+    """Slices of the rows of X (n, d) with `ENTRIES` entries; if large, one slice for each thread."""
     size = max(1, ENTRIES // max(1, X.shape[1]))
     if large and len(X) > size:
         size = max(size, -(-len(X) // workers()))
@@ -52,7 +50,7 @@ def _pieces(X: Array, large: bool = False) -> list[slice]:
 
 
 def smallest(size: int) -> Any:
-    """The least type of whole numbers that has -1 and all numbers below a size."""
+    """The smallest integer type for -1 and all numbers below a size."""
     return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
 
 
@@ -81,52 +79,46 @@ def distinct(X: Array) -> Distinct:
 
 
 def values_of(y: Array) -> Array | None:
-    """The distinct values (m,) of y (n,) in some order; None if they are many, or some are missing."""
-    if len(y) < SHORT and y.dtype.kind in "biuU":
-        return np.unique(y)
+    """The distinct values (m,) of y (n,) in any order; None if there are many, or some are missing."""
     (values,), codes = distinct(y[:, None])
     return None if (codes < 0).any() else values
 
 
 def span(y: Array) -> tuple[int, int]:
-    """The least of whole numbers (n,), of which there are some, and how many there are from there to the greatest."""
+    """The least of integers (n,), n > 0, and the length of the range from there to the greatest."""
+    if len(y) <= ENTRIES:
+        return int(y.min()), int(y.max()) - int(y.min()) + 1
     ends = np.array(spread(lambda rows: (y[rows].min(), y[rows].max()), _pieces(y[:, None])))
     return int(ends.min()), int(ends.max()) - int(ends.min()) + 1
 
 
 def sorted_codes(y: Array) -> tuple[Array, Array]:
-    """The sorted distinct values (m,) of y (n,), and the place of each entry among them, in the smallest type."""
-    if len(y) < SHORT:
-        return _sorted(y)
-    near = _near(y) if y.dtype.kind in "iu" else None
+    """The sorted distinct values (m,) of y (n,), and the index of each entry among them, in the smallest type."""
+    near = _codes_in_range(y) if y.dtype.kind in "iu" else None
     if near is not None:
         return near
     (values,), codes = distinct(y[:, None])
     if values is None or (codes < 0).any():
-        return _sorted(y)
+        values, codes = np.unique(y, return_inverse=True)
+        return values, codes.astype(smallest(len(values)))
     ordered, place = np.unique(values, return_inverse=True)
     return ordered.astype(y.dtype, copy=False), looked_up(place, codes[:, 0])
 
 
-def _sorted(y: Array) -> tuple[Array, Array]:
-    values, codes = np.unique(y, return_inverse=True)
-    return values, codes.astype(smallest(len(values)))
-
-
 def looked_up(table: Array, codes: Array) -> Array:
-    """`table[codes]` (n,) of whole numbers from -1 on, in the smallest type, without a copy of all codes as indices."""
+    """`table[codes]` (n,) of integers from -1 on, in the smallest type, without converting all codes at once."""
     found = np.empty(len(codes), smallest(int(table.max(initial=0)) + 1))
     for rows in _pieces(codes[:, None]):
         found[rows] = table[codes[rows]]
     return found
 
 
-def _near(y: Array) -> tuple[Array, Array] | None:
-    """`sorted_codes` of whole numbers (n,) that are not far apart; None of others."""
+def _codes_in_range(y: Array) -> tuple[Array, Array] | None:
+    """`sorted_codes` of integers (n,) in a short range; None for others."""
     low, size = span(y)
-    if size > min(RANGE, len(y)):
+    if size > min(MAX_RANGE, len(y)):
         return None
-    first = np.array([low]).astype(np.int64)[0]  # of unsigned numbers too large for it off by 2^64, as they are
+    first = np.array([low]).astype(np.int64)[0]  # large unsigned numbers wrap around, here and in `_plain`
     codes, there = np.empty(len(y), smallest(size)), np.zeros(size, np.bool_)
     spread(lambda rows: _number(_plain(y[rows]), first, codes[rows], there), _pieces(y[:, None]))
     values = (np.flatnonzero(there) + first).astype(y.dtype)
@@ -135,7 +127,7 @@ def _near(y: Array) -> tuple[Array, Array] | None:
 
 @compiled
 def _number(y: Array, first: int, codes: Array, there: Array) -> None:
-    """Codes y - first (n,) of whole numbers, and which of them there are."""
+    """Codes y - first (n,) of integers, and which codes there are."""
     for i in range(len(y)):
         code = y[i] - first
         codes[i] = code
@@ -143,23 +135,23 @@ def _number(y: Array, first: int, codes: Array, there: Array) -> None:
 
 
 def _columns(X: Array, which: list[int]) -> Array:
-    """Some columns, as they are if they are all."""
+    """Some columns, without a copy if these are all."""
     return X if len(which) == X.shape[1] else X[:, which]
 
 
 def _plain(X: Array) -> Array:
-    """Numbers (n, d) of any type as one of two, with rows next to each other."""
+    """Numbers (n, d) as float64 or int64, in row order."""
     return np.ascontiguousarray(X, dtype=np.float64 if X.dtype.kind == "f" else np.int64)
 
 
 def _whole(X: Array) -> Distinct:
-    """`distinct` of whole numbers that are not far apart; None for columns of others."""
+    """`distinct` of integers in a short range; None for other columns."""
     n, d = X.shape
     slices = _pieces(X)
     ends = np.array(spread(lambda rows: _bounds(_plain(X[rows])), slices), dtype=float)
     low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
     with np.errstate(invalid="ignore"):
-        near = (low > -EXACT) & (high < EXACT) & (high - low < min(RANGE, 16 * n)) & (low == np.floor(low))
+        near = (low > -MAX_EXACT) & (high < MAX_EXACT) & (high - low < min(MAX_RANGE, 16 * n)) & (low == np.floor(low))
         span = np.where(near, high - low + 1, 0).astype(np.int64)
     first, starts = np.where(near, low, 0).astype(np.int64), np.append(0, np.cumsum(span))
     seen, codes = np.zeros(starts[-1], dtype=bool), np.empty((n, d), dtype=smallest(int(span.max())))
@@ -178,7 +170,7 @@ def _whole(X: Array) -> Distinct:
 
 def _items(X: Array) -> Array:
     """The bits of each entry (n, d, w), equal for equal strings, dates and objects."""
-    if X.dtype.kind == "O":  # where each object is: equal ones elsewhere are found to be equal later
+    if X.dtype.kind == "O":  # addresses of objects: equal objects elsewhere are united later
         at = {**X.__array_interface__, "typestr": np.dtype(np.uintp).str, "descr": [("", np.dtype(np.uintp).str)]}
         return np.ascontiguousarray(np.asarray(SimpleNamespace(__array_interface__=at)))[:, :, None]
     X = _plain(X) if X.dtype.kind in "biuf" else np.ascontiguousarray(X)
@@ -188,10 +180,10 @@ def _items(X: Array) -> Array:
 
 def _alike(X: Array) -> Distinct:
     """`distinct` by hashing, with small tables and, for columns of many values, with large ones."""
-    found = _hashed(X, MANY[0])
+    found = _hashed(X, MAX_VALUES[0])
     rest = [j for j, values in enumerate(found.values) if values is None]
-    if rest and len(X) > MANY[0]:
-        others = _hashed(_columns(X, rest), MANY[1])
+    if rest and len(X) > MAX_VALUES[0]:
+        others = _hashed(_columns(X, rest), MAX_VALUES[1])
         found.codes[:, rest] = others.codes
         for j, values in zip(rest, others.values, strict=True):
             found.values[j] = values
@@ -199,7 +191,7 @@ def _alike(X: Array) -> Distinct:
 
 
 def _hashed(X: Array, most: int) -> Distinct:
-    """`distinct` by hashing, each piece of rows on its own; None for columns of more than so many values."""
+    """`distinct` by hashing, each piece of rows on its own; None for columns with more values than `most`."""
     n, d = X.shape
     codes, slices = np.zeros((n, d), dtype=np.int16), _pieces(X, large=True)
     firsts = spread(lambda rows: _firsts(X[rows], most, codes[rows]), slices)
@@ -211,7 +203,7 @@ def _hashed(X: Array, most: int) -> Distinct:
 
 
 def _together(each: list[Array], codes: Array, slices: list[slice], most: int) -> Array | None:
-    """The values of all pieces of a column, whose codes (n,) are changed from those of each piece; None if too many."""
+    """The values of all pieces of a column, whose codes (n,) are changed in place; None if there are too many."""
     values = each[0] if each else np.empty(0)
     for part, rows in zip(each[1:], slices[1:], strict=True):
         if len(part) == len(values) and _same(part, values):
@@ -230,7 +222,7 @@ def _same(a: Array, b: Array) -> bool:
 
 
 def _firsts(X: Array, most: int, codes: Array) -> Array:
-    """The first rows (d, most) of each value, -1 behind the last; if there are too many, -1 alone."""
+    """The first row of each value (d, most), padded with -1; all -1 if there are too many."""
     most = min(most, len(X))
     slots = np.full((X.shape[1], 1 << (2 * most).bit_length()), -1, dtype=np.int16)
     firsts = np.full((X.shape[1], most), -1, dtype=np.int64)
@@ -240,7 +232,7 @@ def _firsts(X: Array, most: int, codes: Array) -> Array:
 
 @compiled
 def _bounds(X: Array) -> tuple[Array, Array]:
-    """The least and the greatest number of each column (d,), which NaN is not."""
+    """The least and the greatest number of each column (d,), ignoring NaN."""
     n, d = X.shape
     low, high = X[0].copy(), X[0].copy()
     for i in range(n):
@@ -255,7 +247,7 @@ def _bounds(X: Array) -> tuple[Array, Array]:
 
 @compiled
 def _count(X: Array, first: Array, starts: Array, near: Array, seen: Array, codes: Array) -> None:
-    """Codes x - first (n, d), and which there are; a column with fractions is not `near`."""
+    """Codes x - first (n, d), and which codes there are; `near` becomes False for a column with fractions."""
     n, d = X.shape
     for i in range(n):
         for j in range(d):
@@ -291,7 +283,7 @@ def _find(items: Array, slots: Array, firsts: Array, codes: Array) -> None:
         for j in range(d):
             if found[j] > most:
                 continue
-            key = np.uint64(j)  # so that equal values of neighbouring columns are not in places that share a cache line
+            key = np.uint64(j)  # so that equal values of neighbouring columns do not share a cache line
             for t in range(w):
                 key = (key ^ np.uint64(items[i, j, t])) * HASH
                 key ^= key >> np.uint64(29)

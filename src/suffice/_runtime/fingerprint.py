@@ -1,4 +1,4 @@
-"""What a value holds, in a few words that are the same in every process: to tell whether two are alike."""
+"""Fingerprints of values, the same in every process, to compare values up to rounding."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice._runtime.arrays import Array
+from suffice._runtime.lazy import Array
 
-CLOSE = 1e-6  # of numbers that were computed on another machine
-PLAIN = (str, bytes, int, type(None))  # truth values are whole numbers
+CLOSE = 1e-6  # relative difference of numbers computed on different machines
+PLAIN = (str, bytes, int, type(None))  # booleans are ints
 
 
 class Content(NamedTuple):
-    """A digest of all that is exact (types, names, shapes, text, whole numbers), and two numbers for each float array.
+    """A digest of the exact parts (types, names, shapes, text, integers), and two numbers for each float array.
 
     >>> Content.of({"a": [1, "u"]}).alike(Content.of({"a": [1, "u"]}))
     True
@@ -32,32 +32,32 @@ class Content(NamedTuple):
 
     @classmethod
     def of(cls, value: Any) -> Content:
-        """Of a value made of plain ones, arrays, dataclasses, functions of modules, and whatever can be pickled."""
-        taken = _Taken()
-        taken.add(value)
-        return cls(taken.hash.hexdigest(), tuple(taken.numbers))
+        """The content of a value of plain values, arrays, dataclasses, functions of modules, and picklable objects."""
+        digest = _Digest()
+        digest.add(value)
+        return cls(digest.hash.hexdigest(), tuple(digest.numbers))
 
     def alike(self, other: Content) -> bool:
-        """Whether two values are the same, except for the rounding of what is computed from the same numbers."""
+        """True if two values are equal, up to the rounding of numbers."""
         if self.digest != other.digest or len(self.numbers) != len(other.numbers):
             return False
         ours, theirs = (np.array(c.numbers).reshape(-1, 2) for c in (self, other))
         return bool((abs(ours - theirs) <= CLOSE * np.maximum(ours[:, :1], theirs[:, :1])).all())
 
 
-class _Taken:
-    """Takes values in, one after another."""
+class _Digest:
+    """Digests values one after another."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
         self.numbers: list[float] = []
 
     def add(self, value: Any) -> None:
-        take = next((take for kind, take in _KINDS.items() if isinstance(value, kind)), _Taken.other)
-        take(self, value)
+        add = next((add for kind, add in _KINDS.items() if isinstance(value, kind)), _Digest.other)
+        add(self, value)
 
     def word(self, *words: object) -> None:
-        """Something exact, and what comes before it apart from what comes after."""
+        """Add exact values, each preceded by its length, so that they cannot run into each other."""
         for word in words:
             text = word if isinstance(word, bytes) else repr(word).encode("utf-8", "surrogatepass")
             self.hash.update(b"%d:" % len(text) + text)
@@ -86,7 +86,7 @@ class _Taken:
             self.word(np.ascontiguousarray(value).tobytes())
 
     def floats(self, value: Any) -> None:
-        """The sum of the sizes of numbers, and one in which each has its own weight; exactly what is not finite."""
+        """Add the sum of absolute values and a weighted sum; infinities and NaN are exact."""
         flat = np.ravel(value)
         if flat.dtype.kind == "c":
             flat = flat.view(flat.real.dtype)
@@ -99,14 +99,14 @@ class _Taken:
         self.numbers += found if np.isfinite(found).all() else (1.0, 0.0)
 
     def named(self, value: Any) -> None:
-        """What a module or a class calls by its name, and whose method it is."""
+        """Add a function or class by its qualified name, and the object that a method is bound to."""
         self.word("named", value.__module__, value.__qualname__)
         owner = getattr(value, "__self__", None)
         if owner is not None and not isinstance(owner, ModuleType):
             self.add(owner)
 
     def other(self, value: Any) -> None:
-        """A dataclass by its fields, anything else by what pickle would write of it."""
+        """Add a dataclass by its fields, any other object by what pickle would write."""
         if is_dataclass(value):
             self.named(type(value))
             for one in fields(value):
@@ -121,13 +121,13 @@ class _Taken:
             self.several(list(items or ()))
 
 
-_KINDS: dict[Any, Callable[[_Taken, Any], None]] = {
-    StrEnum: lambda taken, value: taken.word("str", value.value),  # a file has plain text in its place
-    PLAIN: lambda taken, value: taken.word(type(value).__name__, value),
-    float: lambda taken, value: taken.floats(value),
-    (np.ndarray, np.generic): lambda taken, value: taken.array(np.asarray(value)),
-    (tuple, list): _Taken.several,
-    Mapping: _Taken.mapping,
-    (set, frozenset): _Taken.unordered,
-    (type, FunctionType, BuiltinFunctionType, MethodType): _Taken.named,
+_KINDS: dict[Any, Callable[[_Digest, Any], None]] = {
+    StrEnum: lambda digest, value: digest.word("str", value.value),  # files store plain text
+    PLAIN: lambda digest, value: digest.word(type(value).__name__, value),
+    float: lambda digest, value: digest.floats(value),
+    (np.ndarray, np.generic): lambda digest, value: digest.array(np.asarray(value)),
+    (tuple, list): _Digest.several,
+    Mapping: _Digest.mapping,
+    (set, frozenset): _Digest.unordered,
+    (type, FunctionType, BuiltinFunctionType, MethodType): _Digest.named,
 }

@@ -1,4 +1,4 @@
-"""Worked out when it is first needed: compiled loops and cached properties."""
+"""Loops that are compiled, and properties that are computed, when they are first needed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from functools import update_wrapper
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 F = TypeVar("F", bound=Callable[..., Any])
 _LOCK = [Lock()]
 
 
-def _renew() -> None:
-    """A child has none of the threads that may hold the lock."""
+def _replace_lock() -> None:
+    """Replace the lock in a forked process, which lacks the thread that may hold it."""
     _LOCK[0] = Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(after_in_child=_replace_lock)
 
 
 def _numba() -> Any:
-    """The compiler; an import that Ctrl-C has cut short leaves nothing behind that later ones would take for whole."""
+    """Import numba; an import that Ctrl-C interrupts leaves no partial modules behind."""
     before = set(sys.modules)
     try:
         import numba
@@ -36,16 +39,16 @@ def _numba() -> Any:
 
 
 class Compiled:
-    """A function that numba compiles when it is first called, or called by another one that is compiled."""
+    """A function that numba compiles when it, or a compiled function that uses it, is first called."""
 
     def __init__(self, function: Callable[..., Any], fast: frozenset[str] = frozenset()) -> None:
         update_wrapper(self, function)
         self._function, self._fast, self._code = function, fast, cast(Callable[..., Any] | None, None)
 
     def machine_code(self) -> Callable[..., Any]:
-        """The compiled function, without the lock of the interpreter, kept on disk."""
+        """The compiled function, which releases the GIL and is cached on disk."""
         if self._code is None:
-            with _LOCK[0]:  # threads that come first at the same time compile it once
+            with _LOCK[0]:  # one thread compiles it
                 if self._code is None:
                     njit = _numba().njit
                     make = njit(cache=True, nogil=True, fastmath=set(self._fast))
@@ -55,24 +58,24 @@ class Compiled:
     def __call__(self, *args: Any) -> Any:
         try:
             return self.machine_code()(*args)
-        except SystemError as error:  # what Python makes of Ctrl-C while machine code runs
+        except SystemError as error:  # Python's form of Ctrl-C while machine code runs
             if isinstance(error.__cause__, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             raise
 
     @property
     def _numba_type_(self) -> Any:
-        """What numba takes this for where a compiled function names it."""
+        """The type of this function for numba, if a compiled function uses it."""
         return _numba().types.Dispatcher(self.machine_code())
 
 
 def compiled(function: F) -> F:
-    """The same function, compiled by numba without the lock of the interpreter, and kept on disk."""
+    """Compile a function by numba, without the GIL, cached on disk."""
     return cast(F, Compiled(function))
 
 
 def in_any_order(function: F) -> F:
-    """`compiled`, with sums of products added up in whatever order is fastest; a compiled function it calls is not."""
+    """`compiled`, with sums in whatever order is fastest; compiled functions that it calls keep their order."""
     return cast(F, Compiled(function, frozenset(("reassoc", "contract"))))
 
 
@@ -82,8 +85,8 @@ T = TypeVar("T")
 class cached_property(Generic[T]):  # noqa: N801 - as it is used
     """`functools.cached_property` without the lock that it has in Python 3.11, one for all instances.
 
-    A child that is forked while a thread holds that lock would wait for it forever. Two threads that ask at the same
-    time may both work it out.
+    A process that is forked while a thread holds that lock would wait for it forever. Two threads may compute the
+    property at the same time.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:

@@ -1,10 +1,11 @@
-"""Settings that are refused, and warnings at the caller's line."""
+"""Errors and warnings: settings that are refused, fits that are undone, warnings at the caller's line."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,20 +14,20 @@ import sklearn
 
 
 class SettingRule(NamedTuple):
-    """What a setting may be: a test, and the words for it."""
+    """The allowed values of a setting: a test, and its description."""
 
     test: Callable[[Any], bool]
     words: str
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number (True and False are none)."""
+    """True if a value is a finite number, and not a boolean."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return number and bool(np.isfinite(value))
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of at least 1."""
+    """True if a value is a whole number of at least 1, and not a boolean."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value > 0)
 
 
@@ -39,12 +40,12 @@ COUNT = SettingRule(is_whole, "a whole number of at least 1")
 
 
 def one_of(*values: Any) -> SettingRule:
-    """A setting that has one of some values."""
+    """A rule that allows the given values."""
     return SettingRule(lambda v: any(_is(v, value) for value in values), f"one of {values}")
 
 
 def or_else(value: Any, rule: SettingRule) -> SettingRule:
-    """A setting that may have a special value besides."""
+    """A rule that allows a special value as well."""
     return SettingRule(lambda v: _is(v, value) or rule.test(v), f"{value!r} or {rule.words}")
 
 
@@ -53,13 +54,13 @@ def _is(given: Any, value: Any) -> bool:
 
 
 def check(owner: Any, **allowed: SettingRule) -> None:
-    """ValueError unless each named setting of its owner passes; the words say what is allowed."""
+    """ValueError unless each named setting of its owner passes its rule."""
     for name, rule in allowed.items():
         check_value(getattr(owner, name), f"{type(owner).__name__}: {name}", rule)
 
 
 def check_value(value: Any, called: str, rule: SettingRule) -> None:
-    """ValueError unless a value passes."""
+    """ValueError unless a value passes its rule."""
     if not rule.test(value):
         raise ValueError(f"{called} must be {rule.words}, got {value!r}")
 
@@ -85,15 +86,26 @@ def join_words(words: Iterable[object], most: int = MAX_LISTED, last: str = ", "
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
 
 
-INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))  # lines that no user wrote
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore all attributes of an estimator if the block raises an error."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
+
+
+INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))  # files that are not the user's
 
 
 class PoorFitWarning(UserWarning):
-    """A classifier does worse than always saying the most frequent class."""
+    """A classifier is worse than always predicting the most frequent class."""
 
 
 class StaleWarning(UserWarning):
-    """Something was learned from other rows than those that count now."""
+    """Some parameters were learned from other rows than those that are in the model now."""
 
 
 class Notice(NamedTuple):
@@ -104,13 +116,13 @@ class Notice(NamedTuple):
 
 
 def emit(notices: Iterable[Notice]) -> None:
-    """Warn of each, once, at the first line outside of this package on the way here."""
+    """Emit each warning once, at the innermost line of the call stack that is outside of this package."""
     for notice in dict.fromkeys(notices):
         warnings.warn(notice.message, notice.category, stacklevel=_level())
 
 
 def _level() -> int:
-    """How many calls up the first line is that is the user's."""
+    """The number of stack frames up to the first line of the user's code."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
         level, frame = level + 1, frame.f_back

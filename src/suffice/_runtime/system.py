@@ -1,4 +1,4 @@
-"""Packages that only some of the functions need."""
+"""The machine: free memory, and optional packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def free_memory() -> float:
-    """Bytes that the machine, or the control group that this process runs in, can give; caches count as free."""
+    """Free bytes of the machine, or of the control group of this process; caches count as free."""
     free = 4e9
     if Path("/proc/meminfo").exists():
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
@@ -16,13 +16,13 @@ def free_memory() -> float:
     group = Path("/sys/fs/cgroup")
     if (group / "memory.max").exists() and (group / "memory.max").read_text().strip() != "max":
         used = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        held = float((group / "memory.current").read_text()) - float(used.get("inactive_file", 0))
-        free = min(free, float((group / "memory.max").read_text()) - held)
+        current = float((group / "memory.current").read_text()) - float(used.get("inactive_file", 0))
+        free = min(free, float((group / "memory.max").read_text()) - current)
     return free
 
 
 def optional(module: str, extra: str) -> Any:
-    """A module of a package that is installed with an extra, or an error that says how."""
+    """Import a module of a package that an extra installs; ImportError says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Threads: batches go over as many as there are cores; linear algebra has several only where products are large."""
+"""Threads: batches are spread over the cores; linear algebra uses several threads only for large products."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from threadpoolctl import ThreadpoolController
 A = TypeVar("A")
 B = TypeVar("B")
 
-SMALL = 128  # columns below which threads wait for each other longer than they work, above all beside other processes
+MIN_COLUMNS_THREADED = 128  # products of fewer columns are faster in one thread, above all beside other processes
 
 
 class _Limit:
-    """One thread as long as anybody in this process asks for it; what was there before comes back with the last."""
+    """Limits linear algebra to one thread while it has users; the last one restores the former limits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class _Limit:
             if not self._users:
                 _take_over()
                 self._limit.restore_original_limits()
-                _take_over()  # and hold on to nothing
+                _take_over()
 
 
 _LIMIT = _Limit()
@@ -56,15 +56,15 @@ def _controller() -> ThreadpoolController:
 
 
 def _take_over() -> None:
-    """Let this thread set limits, whichever did so before: threadpoolctl (3.8) ignores all but the first, silently."""
+    """Let this thread set limits: threadpoolctl (3.8) silently ignores all threads but the first that did so."""
     for library in _controller().lib_controllers:
         getattr(library, "clear_controlling_thread", lambda **_: None)(force=True)
 
 
 @contextmanager
 def few_threads(columns: int) -> Iterator[None]:
-    """One thread of linear algebra for products of so few columns."""
-    if columns >= SMALL:
+    """Within the block, linear algebra has one thread, unless there are many columns."""
+    if columns >= MIN_COLUMNS_THREADED:
         yield
         return
     _LIMIT.enter()
@@ -75,19 +75,19 @@ def few_threads(columns: int) -> Iterator[None]:
 
 
 def workers() -> int:
-    """How many threads may work at a time, at most the cores that this process may use.
+    """The number of threads to use, at most the cores that this process may use.
 
-    As many as `joblib.parallel_config(n_jobs=...)` says; else OMP_NUM_THREADS, if that is set. Else all cores, but one
-    where others work beside it: in a worker of joblib, in a process of `multiprocessing`, in a task of an
-    engine, and within `spread` itself.
+    The `n_jobs` of `joblib.parallel_config`; else OMP_NUM_THREADS, if it is set; else all cores. Inside of other
+    parallel work it is 1: in a worker of joblib, in a process of `multiprocessing`, in a task of an engine, and within
+    `spread` itself.
     """
     if getattr(_SPREADING, "now", False):
         return 1
-    backend, asked = get_active_backend()
+    backend, n_jobs = get_active_backend()
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     cores = _cores(cpu_count)
-    if asked is not None and not backend.nesting_level:
-        count = asked if asked > 0 else cores + 1 + asked
+    if n_jobs is not None and not backend.nesting_level:
+        count = n_jobs if n_jobs > 0 else cores + 1 + n_jobs
     elif given.isdigit():
         count = int(given)
     else:
@@ -97,14 +97,14 @@ def workers() -> int:
 
 @cache
 def _cores(count: Callable[[], int]) -> int:
-    """How many cores there are, asked once: finding out takes longer than the work of a small batch."""
+    """The number of cores, cached, as finding out takes longer than a small batch."""
     return int(count())
 
 
 def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
-    """f of every item, in their order, by as many threads as there are workers; for work that frees the interpreter.
+    """Apply f to every item in parallel threads and return the results in order; f should release the GIL.
 
-    Each has one thread of linear algebra. This thread is one of them: it takes what no other has begun.
+    Each thread has one thread of linear algebra. This thread takes part: it runs tasks that no other has started.
     """
     items, count = list(items), workers()
     if count < 2 or len(items) < 2:
@@ -125,7 +125,7 @@ def spread(f: Callable[[A], B], items: Iterable[A]) -> list[B]:
 
 
 def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """The same, one after the other: few items are taken and few results wait at a time, however many there are.
+    """`spread` as an iterator, which holds only a few items and results at a time.
 
     >>> list(spread_in_order(abs, iter([-3, 2, -1])))
     [3, 2, 1]
@@ -151,7 +151,7 @@ def spread_in_order(f: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
 
 @contextmanager
 def undivided(columns: int) -> Iterator[None]:
-    """`few_threads` for a task that others run beside, in threads or processes that are not of `spread`."""
+    """`few_threads`, and no threads by `spread`, for a task that runs beside others in an engine."""
     before, _SPREADING.now = getattr(_SPREADING, "now", False), True
     try:
         with few_threads(columns):
@@ -164,18 +164,18 @@ _SPREADING = threading.local()
 
 
 class _Task(Generic[B]):
-    """f of an item, by whoever comes to it first: a thread of the pool, or the one that waits for it."""
+    """A unit of work that is run by a pool thread or, if none has started it, by the waiting caller."""
 
     def __init__(self, pool: ThreadPoolExecutor, ended: threading.Event, f: Callable[[A], B], item: A) -> None:
         self._work: Callable[[], B] = partial(_undivided, ended, f, item)
         self._ended = ended
         try:  # NumPy's error state is part of the context
             self.future: Future[B] = pool.submit(copy_context().run, self._work)
-        except RuntimeError:  # the interpreter ends, and begins no more threads
+        except RuntimeError:  # the interpreter is shutting down and starts no threads
             self.future = Future()
 
     def do_here(self) -> None:
-        """Do it in this thread, unless another has begun it, or all is ended by an error."""
+        """Run it in this thread, unless another thread has started it or an error has ended all tasks."""
         if self._ended.is_set() or not self.future.cancel():
             return
         self.future = Future()
@@ -186,7 +186,7 @@ class _Task(Generic[B]):
 
 
 def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
-    """f of an item, as a part of others: not to be divided again, nor to go on once all is ended; an error ends all."""
+    """Apply f to an item without nested threads, unless all tasks have ended; an error ends all tasks."""
     if ended.is_set():
         raise CancelledError
     before = {name: getattr(_SPREADING, name, None) for name in ("now", "ended")}
@@ -201,7 +201,7 @@ def _undivided(ended: threading.Event, f: Callable[[A], B], item: A) -> B:
 
 
 def _first(waiting: deque[_Task[B]], ended: threading.Event) -> B:
-    """The first result; its task is in the list until it is done, so that Ctrl-C waits for it as for the others."""
+    """The first result. Its task stays in the list until it is done, so that Ctrl-C waits for it as well."""
     for task in waiting:
         if waiting[0].future.done():
             break
@@ -214,7 +214,7 @@ def _first(waiting: deque[_Task[B]], ended: threading.Event) -> B:
 
 
 def _failure(ended: threading.Event, tasks: Collection[_Task[Any]]) -> BaseException:
-    """Why all ended: the error of the first task that has one of its own, not only because of another's."""
+    """The error that ended all tasks: that of the first task with an error other than CancelledError."""
     _end(ended, tasks)
     errors = [task.future.exception() for task in tasks if not task.future.cancelled()]
     found = [error for error in errors if error is not None]
@@ -222,24 +222,24 @@ def _failure(ended: threading.Event, tasks: Collection[_Task[Any]]) -> BaseExcep
 
 
 def _end(ended: threading.Event, tasks: Iterable[_Task[Any]]) -> None:
-    """Begin no more tasks, and wait for those that are under way."""
+    """Start no more tasks, and wait for running ones."""
     ended.set()
     wait([task.future for task in tasks if not task.future.cancel()])
 
 
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
-    """The threads beside this one, which stay for later calls: to begin them takes as long as a small batch."""
+    """The other threads, kept for later calls, as starting them takes as long as a small batch."""
     return ThreadPoolExecutor(count - 1, f"suffice-{count}")
 
 
 def check_wanted() -> None:
-    """CancelledError in a thread of `spread` whose results nobody waits for any more, after an error or Ctrl-C."""
+    """CancelledError in a thread of `spread` whose result is no longer needed, after an error or Ctrl-C."""
     ended: threading.Event | None = getattr(_SPREADING, "ended", None)
     if ended is not None and ended.is_set():
         raise CancelledError
 
 
-if hasattr(os, "register_at_fork"):  # a child has none of the threads, which may hold the lock
+if hasattr(os, "register_at_fork"):  # a forked process has no other threads, and one of them may hold the lock
     os.register_at_fork(after_in_child=_LIMIT.__init__)  # type: ignore[misc]
     os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,4 +1,4 @@
-"""The interpretable classifier for tables."""
+"""The interpretable classifier for tables: shapes of columns and pairs that add up."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from suffice._core.features import Features
 from suffice._core.kinds import Block, ReadAs
 from suffice._core.labels import show
 from suffice._core.vector import Array
-from suffice._estimator.columns import Columns, noted
 from suffice._estimator.experts import ExpertClassifier
-from suffice._estimator.explaining import Contributions
+from suffice._estimator.explaining import Columns, Contributions, column_note
 from suffice._runtime.messages import NOT_NEGATIVE, check, is_number, is_whole, one_of
-from suffice.additive.pairs import MOST, Chosen, check_cells, clearest, coarse_cells
-from suffice.additive.shapes import PAIRS, Names, Shapes, about_the_mean, edited_terms, means_taken, shapes_of
+from suffice.additive.pairs import MAX_COLUMNS, Chosen, check_cells, clearest, coarse_cells
+from suffice.additive.shapes import PAIRS, Names, Shapes, about_the_mean, edited_terms, shapes_of, shifts_to_mean_zero
 from suffice.data import Data
 from suffice.encoders import Encoder
 from suffice.encoders.pairs import Coarse, Pairs
@@ -35,84 +34,82 @@ from suffice.models.tables.interactions import Interactions
 from suffice.models.tables.nested import Nested, check_two
 from suffice.priors import Dirichlet
 
-AUTO = 20  # pairs, at most, where the rows choose how many
+MAX_AUTO_PAIRS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class AdditiveExperts(Experts):
-    """Experts of which each is a column or a pair of columns, and counts half to begin with."""
+    """Experts that are columns or pairs of columns, each with an initial weight of 1/2."""
 
     def first_weights(self) -> Array:
         return np.array([1.0, *(0.5 for _ in self.experts()[1:])])
 
 
 class Edited(NamedTuple):
-    """A classifier with shapes changed by hand, and its mean log loss on the rows given; None without rows."""
+    """A classifier with shapes edited by hand, and its mean log loss on the given rows; None without rows."""
 
     model: AdditiveTables
     log_loss: float | None
 
 
 class AdditiveTables(ExpertClassifier):
-    """A classifier to read: one shape a column, and maps for a few pairs of columns, which add up to the log-odds.
+    """An interpretable classifier: a shape for each column, and maps for a few pairs, add up to the log-odds.
 
         score_c(x) = w_0 log p(c) + sum_j w_j log p(x_j | c) + sum_ij w_ij log p(x_i, x_j | c) / (p(x_i | c) p(x_j | c))
 
-    Numbers are in cells that lie in coarser cells, towards which they are smoothed (`suffice.models.Nested`);
-    everything else is a table of categories. Every column and pair has a weight of at least 0 by leave-one-out log
-    loss, which is convex. An entry that is missing, or a category never learned, leaves its column out for that row.
+    Numeric columns use nested bins, which are smoothed towards the coarser bins around them (`suffice.models.Nested`);
+    other columns have a table of categories. The weights of columns and pairs, of at least 0, minimise the
+    leave-one-out log loss, which is convex. A missing entry, or a category that was never learned, leaves its column
+    out for that row.
 
-    Tables are sums over rows, so that fits can be merged and rows forgotten. Pairs with their coarse cells are those
-    that the first rows have chosen: fits add up if they share them (`encoder=first.encoder_`). Weights are carried
-    along, and are stale (`stale_`) until `recalibrate(X, y)` learns them again from rows that count.
-
-    A category that only forgotten rows had is forgotten in pairs as well. Which pairs there are, and the bounds of
-    their cells of numbers, stay those of the first rows; the setting `encoder` stays as it was given.
+    Tables are sums over rows, so that fits can be merged and rows forgotten. The first rows choose the pairs and their
+    coarse cells: fits can be merged if they share them (`encoder=first.encoder_`). Weights are carried over, and are
+    stale (`stale_`) until `recalibrate(X, y)` learns them again. A category that only forgotten rows had is also
+    forgotten in pairs; the choice of pairs, and the bounds of their numeric cells, stay.
 
     Parameters
     ----------
     resolutions : tuple of int, default=(4, 16, 64)
-        About how many cells a column of numbers has, from the coarsest level to the finest, which is what is shown.
-        A value with more than its share of the rows is a cell of its own.
+        The approximate number of cells of a numeric column, from the coarsest level to the finest, which shapes show.
+        A frequent value is a cell of its own.
     pairs : "auto", int, list of (column, column) or None, default="auto"
-        Which pairs have maps, of about 6 x 6 cells at most (a value that many rows have is a cell besides). "auto":
-        those of which the rows, each predicted by all others, show that the columns alone do not tell all, more clearly
-        than chance would in so many pairs, at most 20; an int: so many, the clearest; None or 0: no pairs.
+        The pairs with maps, of about 6 x 6 cells at most (frequent values have additional cells). "auto": at most 20
+        pairs that say significantly more about the class than their columns, by a score test on leave-one-out
+        predictions, corrected for the number of pairs; an int: the number of pairs, the most significant first; None or
+        0: no pairs.
     monotone : dict of column: 1 or -1, default=None
-        Columns of numbers with which the second of two classes may only become more probable (1) or less (-1). Such a
+        Numeric columns along which the probability of the second of two classes may only rise (1) or fall (-1). Such a
         column is in no pair.
     columns : dict of column: kind, default=None
-        What to read a column as, instead of what its type says: "bins", "category" or "drop".
+        What to read a column as, instead of what its type suggests: "bins", "category" or "drop".
     min_frequency : float, default=2
-        Categories of fewer rows share a cell, "(rare)".
+        Categories with fewer rows share a cell, "(rare)".
     missing : {"ignore", "indicator"}, default="ignore"
-        Whether it counts, besides, which entries are missing, in those columns where that tells classes apart.
+        "indicator" also uses whether an entry is missing, in columns where that depends on the class.
     encoder : encoder, default=None
-        The pairs and their cells of another fit, its `encoder_`, so that the two can be merged; `columns`, `missing`
-        and `pairs` then play no part. None: of the first rows.
+        The `encoder_` of another fit, with its pairs and cells, so that the two can be merged; `columns`, `missing` and
+        `pairs` then have no effect. None: the first rows choose them.
     weights : dict of expert: float, default=None
-        Given weights, by the names of `weights_`; None: learned.
+        Given weights, by the names of `weights_`; None learns them.
     learner : learner of `suffice.learners`, default=None
-        None is `ExpertWeights()`; with `ClosedForm()` every column counts half.
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows.
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
+        How to learn; None is `ExpertWeights()`. With `ClosedForm()` all weights are 1/2.
+    class_prior, class_weight
+        As in every `Classifier`.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
     columns_ : Columns
-        What became of every column, and why; it prints as a table.
+        A note on every column; it prints as a table.
     shapes_ : Shapes
-        What every column and pair adds to the log-odds, cell by cell, those that count most first;
-        `suffice.plotting.ShapesDisplay` draws them.
+        The contribution of every column and pair to the log-odds, cell by cell, the most important first;
+        `suffice.plotting.ShapesDisplay` plots them.
     weights_ : dict of expert: float
     stale_ : bool
-        Whether rows have come or gone since the weights were learned; `recalibrate` learns them again.
+        True if rows have come or gone since the weights were learned; `recalibrate` learns them again.
     pairs_ : list of (column, column)
     encoder_ : encoder
-        What the first rows have prepared, for fits that are to be merged: `AdditiveTables(encoder=first.encoder_)`.
+        The pairs and cells, for fits that are to be merged: `AdditiveTables(encoder=first.encoder_)`.
 
     Examples
     --------
@@ -175,7 +172,7 @@ class AdditiveTables(ExpertClassifier):
     def _parts(self) -> dict[str, Any]:
         tables = Dirichlet("evidence", base="marginal")
         *coarser, finest = self.resolutions
-        bins = Nested(n_bins=finest, coarser=tuple(coarser), monotone=self._ways())
+        bins = Nested(n_bins=finest, coarser=tuple(coarser), monotone=self._directions())
         words = Pooled(tables, min_frequency=self.min_frequency)
         return {
             Block.BINS: bins,
@@ -186,32 +183,32 @@ class AdditiveTables(ExpertClassifier):
             PAIRS: Interactions(),
         }
 
-    def _ways(self) -> tuple[tuple[Any, int], ...]:
+    def _directions(self) -> tuple[tuple[Any, int], ...]:
         given = {} if self.monotone is None else self.monotone
-        if not isinstance(given, Mapping) or not all(is_number(way) and way in (1, -1) for way in given.values()):
+        if not isinstance(given, Mapping) or not all(is_number(sign) and sign in (1, -1) for sign in given.values()):
             raise ValueError(f"AdditiveTables: monotone must be None or a dict of column: 1 or -1, got {given!r}")
-        return tuple((column, int(way)) for column, way in given.items())
+        return tuple((column, int(sign)) for column, sign in given.items())
 
-    def _adopt(self, s: Statistics[Any], learned: Fit | None = None) -> Self:
+    def _store(self, s: Statistics[Any], fit: Fit | None = None) -> None:
         if self.monotone:
             check_two(s.domain.classes)
-        return super()._adopt(s, learned)
+        super()._store(s, fit)
 
     # Pairs
 
-    def _prepare(self, data: Data) -> tuple[Encoder, Data]:
-        views = self._shared()
-        if views is not None:
-            self._check_ways(views)
-            return views, data
+    def _new_encoder(self, data: Data) -> tuple[Encoder, Data]:
+        given = self._given_encoder()
+        if given is not None:
+            self._check_directions(given)
+            return given, data
         views = cast(Views, self._model().encoder)
         table = views.inner.prepare(data)
         read = data.map(table).persist()
         return self._with_pairs(replace(views, inner=table).prepare(read), read), read
 
-    def _check_ways(self, encoder: Views) -> None:
-        """ValueError if a monotone column is in a pair of a shared encoder."""
-        alone = {self._numeric(encoder.inner, column): column for column, _ in self._ways()}
+    def _check_directions(self, encoder: Views) -> None:
+        """ValueError if a monotone column is in a pair of a given encoder."""
+        alone = {self._numeric(encoder.inner, column): column for column, _ in self._directions()}
         for both in getattr(dict(encoder.views).get(PAIRS), "chosen", ()):
             for j in alone.keys() & set(both):
                 raise ValueError(
@@ -220,14 +217,17 @@ class AdditiveTables(ExpertClassifier):
                 )
 
     def _with_pairs(self, encoder: Views, data: Data) -> Views:
-        """Pairs are chosen by the first rows, once the columns have been learned without them."""
+        """The encoder with the pairs that the first rows choose, after learning the columns without pairs."""
         table = encoder.inner
-        alone = {self._numeric(table, column) for column, _ in self._ways()}
+        alone = {self._numeric(table, column) for column, _ in self._directions()}
         given = self._pairs_given(table, alone)
         if not given:
             return encoder
         rows = data.map(encoder).persist()
-        model = replace(self._model(), encoder=encoder).weighed(self._without_pairs())
+        weights = self._given_weights()
+        if weights is not None:
+            weights = {name: w for name, w in weights.items() if not name.startswith(f"{PAIRS}: ")}
+        model = replace(self._model(), encoder=encoder).weighed(weights)
         s = rows.sum(Observed(model))
         if len(s.domain.classes) < 2:
             return encoder
@@ -239,12 +239,8 @@ class AdditiveTables(ExpertClassifier):
         pairs = Pairs.of(coarse, tuple(chosen), [role.name for role in table.roles or ()])
         return replace(encoder, views=((PAIRS, pairs),))
 
-    def _without_pairs(self) -> Mapping[str, float] | None:
-        given = self._given()
-        return None if given is None else {name: w for name, w in given.items() if not name.startswith(f"{PAIRS}: ")}
-
     def _clearest(self, model: Any, s: Any, rows: Data, coarse: Coarse, alone: set[int], most: int) -> Chosen:
-        """The pairs that say most beyond the columns, without those of some columns."""
+        """The most significant pairs, without those of the monotone columns."""
         learner = self._learner()
         fit: Fit = (learner if learner.exact else ExpertWeights()).solve(model, s, rows)
         blocks = cast(BlockFeatures, s.domain.features)
@@ -252,11 +248,11 @@ class AdditiveTables(ExpertClassifier):
             shape.place for shape in self._shapes(fit, None, Names()).values() if shape.place.block in coarse.parts
         )
         columns = (int(blocks.at[place.block][place.column]) for place in places)
-        among = [j for j in columns if j not in alone][:MOST]
+        among = [j for j in columns if j not in alone][:MAX_COLUMNS]
         return clearest(fit, rows, coarse, among, most, test=self.pairs == "auto")
 
     def _numeric(self, table: Table, column: Any) -> int:
-        """The number of a column that has to hold numbers in bins."""
+        """The number of a column that must be numeric."""
         roles = table.roles or ()
         j = _index(table, column, "monotone")
         if roles[j].kind != ReadAs.BINS:
@@ -267,10 +263,10 @@ class AdditiveTables(ExpertClassifier):
         return j
 
     def _pairs_given(self, table: Table, alone: set[int]) -> Chosen | int:
-        """Pairs of columns by number, or at most how many are to be chosen."""
+        """The given pairs of columns by number, or the greatest number of pairs to choose."""
         given = self.pairs
         if isinstance(given, str) and given == "auto":
-            return AUTO
+            return MAX_AUTO_PAIRS
         if given is None or is_whole(given) or (isinstance(given, int) and given == 0):
             return int(given or 0)
         if not isinstance(given, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in given):
@@ -285,12 +281,12 @@ class AdditiveTables(ExpertClassifier):
         roles = table.roles or ()
         if i == j or {i, j} & alone or ReadAs.DROP in (roles[i].kind, roles[j].kind):
             why = "twice the same column" if i == j else "a column that is monotone or left out"
-            raise ValueError(f"AdditiveTables: pairs has {pair!r}, {why}: a map is of two columns that are neither")
+            raise ValueError(f"AdditiveTables: pairs has {pair!r}, {why}: a map needs two other columns")
         return min(i, j), max(i, j)
 
     @property
     def pairs_(self) -> list[tuple[Any, Any]]:
-        """The pairs of columns that have maps."""
+        """The pairs of columns with maps."""
         check_is_fitted(self)
         pairs = self._pairs_encoder()
         return [] if pairs is None else cast(Array, pairs.features.names).tolist()
@@ -298,19 +294,18 @@ class AdditiveTables(ExpertClassifier):
     def _pairs_encoder(self) -> Pairs | None:
         return cast(Pairs | None, dict(cast(Views, self._encoder).views).get(PAIRS))
 
-    # What was learned
+    # Fitted attributes
 
     @property
     def columns_(self) -> Columns:
-        """What became of every column, and why; it prints as a table."""
+        """A note on every column; it prints as a table."""
         fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
-        s = self.statistics_
-        said = fit.model.column_summaries(s.by_class(self._class_weights(s)) if self._weighs_classes() else s)
-        return Columns([noted(*pair) for pair in zip(roles, said, strict=True)])
+        summaries = fit.model.column_summaries(self._weighed(self.statistics_))
+        return Columns([column_note(*pair) for pair in zip(roles, summaries, strict=True)])
 
     @property
     def shapes_(self) -> Shapes:
-        """What every column and pair adds to the log-odds, cell by cell."""
+        """The contribution of every column and pair to the log-odds, cell by cell."""
         fit, roles = self._fit_result(), cast(Views, self._encoder).inner.roles or ()
         return self._shapes(fit, self._pairs_encoder(), Names.of(roles, self.statistics_))
 
@@ -319,30 +314,30 @@ class AdditiveTables(ExpertClassifier):
         return shapes_of(cast(Experts, fit.model), fit.parameters, s, pairs, names)
 
     def contributions(self, X: Any) -> Contributions:
-        """What every column and pair adds to the log-probability of each class, for each row.
+        """The contribution of every column and pair to the log-probability of each class, for each row.
 
-        As for every classifier, with the mean of each term over the rows learned in the base, as `shapes_` have it.
+        As in every classifier, except that each term has mean 0 over the learned rows, as in `shapes_`.
         """
         return about_the_mean(super().contributions(X), self.shapes_)
 
     def nomogram(self) -> Nomogram:
-        """The classifier as a sum of terms, as for every classifier, each of mean 0 over the rows learned."""
-        drawn: Nomogram = super().nomogram()
-        return drawn.shift(means_taken(self.shapes_))
+        """The classifier as a sum of terms, as in every classifier, each with mean 0 over the learned rows."""
+        nomogram: Nomogram = super().nomogram()
+        return nomogram.shift(shifts_to_mean_zero(self.shapes_))
 
-    # By hand
+    # Editing
 
     def edited(self, changes: Mapping[Any, Any], X: Any = None, y: Any = None) -> Edited:
-        """A copy with shapes changed by hand, and its log loss on some rows.
+        """A copy with edited shapes, and its log loss on some rows.
 
         Parameters
         ----------
         changes : dict of key: values
-            By the keys of `shapes_`: new values of all cells, or a dict of cell (its number, or what it is called):
-            value, for a pair of (cell, cell): value. Values are those of `Shape.values`; the copy's shapes are centred
-            again, and its `shapes_.base` takes up what that takes from them, so that the sums are those asked for.
+            By the keys of `shapes_`: new values of all cells, or a dict of cell (its number or name): value, for a
+            pair of (cell, cell): value. Values are those of `Shape.values`. The shapes of the copy are centred again,
+            and its `shapes_.base` changes accordingly, so that the sums are as given.
         X, y : rows and labels, default=None
-            What to measure the log loss on.
+            Rows to compute the log loss on.
 
         Returns
         -------
@@ -350,36 +345,36 @@ class AdditiveTables(ExpertClassifier):
             The copy, which predicts but no longer learns, and its mean log loss.
         """
         if (X is None) != (y is None):
-            raise ValueError("edited measures the log loss on rows with labels: give both X and y, or neither")
+            raise ValueError("edited needs both X and y for the log loss, or neither")
         fit, twin = self._fit_result(), copy.copy(self)
         model, theta = edited_terms(cast(Experts, fit.model), fit.parameters, self.shapes_, changes)
         twin._learned, twin._by_hand = replace(fit, model=model, parameters=theta), True
         loss = None if X is None else float(log_loss(y, twin.predict_proba(X), labels=twin.classes_))
         return Edited(twin, loss)
 
-    def _refuse_by_hand(self) -> None:
+    def _refuse_edited(self) -> None:
         if self._by_hand:
             raise ValueError(
-                "these shapes were changed by hand, so that rows can neither be added nor taken back: use the "
-                "classifier that was edited, or fit again"
+                "these shapes were edited, so that rows can neither be added nor removed: use the original classifier, "
+                "or fit again"
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool, once: bool = False) -> Data:
         if not reset:
-            self._refuse_by_hand()
+            self._refuse_edited()
         self._by_hand = False
         return super()._read(X, y, sample_weight, reset, once)
 
     def merge(self, other: Self) -> Self:
-        """Add what another fitted classifier of the same settings has learned, as if its rows had been learned here."""
+        """Add another fitted classifier with the same settings, as if its rows had been learned here."""
         for one in (self, other):
             if isinstance(one, AdditiveTables):
-                one._refuse_by_hand()
+                one._refuse_edited()
         return cast(Self, super().merge(other))
 
     def loo_log_proba(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Logarithm of the class probabilities (n, k) of rows that were learned, by all other rows."""
-        self._refuse_by_hand()
+        """log p(y | x_i) (n, k) of learned rows, each from the model fitted on all other rows."""
+        self._refuse_edited()
         return np.asarray(super().loo_log_proba(X, y, sample_weight))
 
 

@@ -1,4 +1,4 @@
-"""Which pairs of columns say more of the class than their columns do: a score test from one read of the rows."""
+"""The choice of pairs that say more about the class than their columns: a score test from one read of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 import numpy as np
 from scipy.stats import chi2
 
-from suffice._core.features import CategoricalFeatures, Encoded
+from suffice._core.features import CategoricalFeatures
 from suffice._core.kinds import BINNED, CATEGORICAL
 from suffice._core.labels import show
 from suffice._core.probability import posterior
@@ -23,21 +23,21 @@ from suffice.models.base import Weighable
 from suffice.models.compose.blocks import part
 from suffice.models.tables.categorical import RARE, Pool, pooled, sums_by_code
 
-CELLS = 6  # of a column in a pair
-MOST = 64  # columns that are tried in pairs: those that count most
-ROWS = 20_000  # that they are tried on, at most
-LEVEL = 0.05  # of finding any pair where there is none
-HALF = 0.5  # rows of variance that every cell is given, so that one odd row is no proof
-TURNS = 5  # of least squares
+CELLS_PER_COLUMN = 6
+MAX_COLUMNS = 64  # tested in pairs: the most important ones
+MAX_ROWS = 20_000
+LEVEL = 0.05  # probability of choosing any pair if there is no interaction
+EXTRA_VARIANCE = 0.5  # added to every cell, so that a single odd row is not significant
+LEAST_SQUARES_STEPS = 5
 
 
 def coarse_cells(s: AnyStatistics) -> Coarse:
-    """Cells for pairs, a few a column: of equal weight, or the most frequent categories and one for the others."""
+    """Coarse cells of each column for pairs: of equal weight, or the most frequent categories and the rest."""
     blocks = cast(BlockFeatures, s.domain.features)
     parts: dict[str, CategoricalFeatures] = {}
     for name in blocks.parts:
         if name in BINNED:
-            parts[name] = Binning(n_bins=CELLS).features(part(s, name))
+            parts[name] = Binning(n_bins=CELLS_PER_COLUMN).features(part(s, name))
         elif name in CATEGORICAL:
             parts[name] = _frequent(part(s, name))
     return Coarse(parts, {name: blocks.at[name] for name in parts})
@@ -46,16 +46,16 @@ def coarse_cells(s: AnyStatistics) -> Coarse:
 def _frequent(s: AnyStatistics) -> CategoricalFeatures:
     features = cast(CategoricalFeatures, s.domain.features)
     tables = np.split(s.sums.table.sum(axis=0), features.starts[1:-1])
-    return pooled(features, [_first(c, rows) for c, rows in zip(features.categories, tables, strict=True)])
+    return pooled(features, [_most_frequent(c, rows) for c, rows in zip(features.categories, tables, strict=True)])
 
 
-def _first(categories: Array, rows: Array) -> Pool:
-    """The most frequent categories, and the others in one cell."""
-    if len(categories) <= CELLS:
+def _most_frequent(categories: Array, rows: Array) -> Pool:
+    """A cell for each of the most frequent categories, and one for the others."""
+    if len(categories) <= CELLS_PER_COLUMN:
         return Pool(categories, np.arange(len(categories)))
-    kept = np.sort(np.argsort(-rows, kind="stable")[: CELLS - 1])
-    cell = np.full(len(categories), CELLS - 1)
-    cell[kept] = np.arange(CELLS - 1)
+    kept = np.sort(np.argsort(-rows, kind="stable")[: CELLS_PER_COLUMN - 1])
+    cell = np.full(len(categories), CELLS_PER_COLUMN - 1)
+    cell[kept] = np.arange(CELLS_PER_COLUMN - 1)
     return Pool(np.append(categories[kept].astype(object), RARE), cell)
 
 
@@ -65,18 +65,18 @@ class Residuals(Vector):
 
     fixed: ClassVar = ("sides",)
 
-    sides: Array  # (pairs, 2) how many cells the columns of each pair have
+    sides: Array  # (pairs, 2) the number of cells of each column
     gap: Array
     variance: Array
 
     def clarity(self) -> Array:
-        """-log of the probability that chance alone would show as much of each pair (pairs,).
+        """-log of the p-value of each pair (pairs,).
 
             sum_cells g^2 / (v + 1/2) ~ c chi^2(m / c),     c = k / (k - 1),
             m = (r - 1)(q - 1) / (r q) sum_cells v / (v + 1/2)
 
-        of r x q cells and k classes, with g the gap without what the two columns alone could make up for. The gaps of
-        the classes sum to zero, by which the sum varies c times as much as m terms that are independent.
+        for r x q cells and k classes, where g is the gap after removing effects of the single columns. The gaps of the
+        classes sum to zero, so that the sum varies c times as much as m independent terms.
         """
         return np.array([_clarity(*one) for one in self._each()])
 
@@ -90,93 +90,88 @@ class Residuals(Vector):
 
 def _clarity(gap: Array, variance: Array) -> float:
     gap, r, q = _beyond_columns(gap, variance), *gap.shape[1:]
-    chance = (r - 1) * (q - 1) / (r * q) * float((variance / (variance + HALF)).sum())
+    chance = (r - 1) * (q - 1) / (r * q) * float((variance / (variance + EXTRA_VARIANCE)).sum())
     if chance <= 0:
         return 0.0
     spread = len(gap) / max(1, len(gap) - 1)
-    return float(-chi2.logsf((gap**2 / (variance + HALF)).sum() / spread, chance / spread))
+    return float(-chi2.logsf((gap**2 / (variance + EXTRA_VARIANCE)).sum() / spread, chance / spread))
 
 
 def _beyond_columns(gap: Array, variance: Array) -> Array:
-    """The gap (k, r, q) less variance (a_u + b_v), with a and b by weighted least squares, by turns."""
+    """The gap (k, r, q) minus variance (a_u + b_v), with a and b by alternating weighted least squares."""
     rows, columns = (np.maximum(variance.sum(axis=axis, keepdims=True), 1e-300) for axis in (2, 1))
     left = gap
-    for _ in range(TURNS):
+    for _ in range(LEAST_SQUARES_STEPS):
         left = left - variance * (left.sum(axis=2, keepdims=True) / rows)
         left = left - variance * (left.sum(axis=1, keepdims=True) / columns)
     return left
 
 
-class Tried(NamedTuple):
-    """Columns to try in pairs: where they stand among those with coarse cells, and how many cells each has."""
+class TestedColumns(NamedTuple):
+    """Columns to test in pairs: their places among those with coarse cells, and their numbers of cells."""
 
     places: Array
     sizes: Array
 
     def pairs(self) -> list[tuple[int, int]]:
-        """All pairs, by their places among the tried columns."""
+        """All pairs, by their places among these columns."""
         return [(i, j) for i in range(len(self.places)) for j in range(i)]
 
 
 @dataclass(frozen=True)
 class Residual:
-    """`Residuals` of a batch, each row by the parameters of all others."""
+    """`Residuals` of a batch, from leave-one-out predictions."""
 
     fit: Fit
     coarse: Coarse
-    tried: Tried
+    tested: TestedColumns
 
     def __call__(self, batch: Batch) -> Residuals:
-        model, s = cast(Weighable[Any, Any], self.fit.model), self._worked()
+        model = cast(Weighable[Any, Any], self.fit.model)
+        s = cast(AnyStatistics, self.fit.statistics if self.fit.moved is None else self.fit.moved)
         Y = batch.Y.onto(s.domain.classes)
         rows = np.flatnonzero(Y.codes >= 0)
         X, Y = batch.X[rows], Y[rows]
         P = np.nan_to_num(posterior(model.log_joint_without(X, Y, self.fit.parameters, s)))
         W = np.concatenate([Y.matrix().toarray() - Y.weight[:, None] * P, Y.weight[:, None] * P * (1.0 - P)], axis=1)
-        return self._summed(X, W)
-
-    def _worked(self) -> AnyStatistics:
-        return cast(AnyStatistics, self.fit.statistics if self.fit.moved is None else self.fit.moved)
-
-    def _summed(self, X: Encoded, W: Array) -> Residuals:
-        codes, sizes = self.coarse.codes(X)[:, self.tried.places], self.tried.sizes
+        codes, sizes = self.coarse.codes(X)[:, self.tested.places], self.tested.sizes
         tables = [np.zeros((W.shape[1], 0))]
         for i in range(1, codes.shape[1]):
             both = (codes[:, i, None] >= 0) & (codes[:, :i] >= 0)
             pair = np.where(both, codes[:, i, None] * sizes[:i] + codes[:, :i], -1).astype(np.int32)
             tables.append(sums_by_code(pair, np.append(0, np.cumsum(sizes[i] * sizes[:i])), W))
         gap, variance = np.split(np.concatenate(tables, axis=1), 2)
-        return Residuals(np.array([(sizes[i], sizes[j]) for i, j in self.tried.pairs()]), gap, variance)
+        return Residuals(np.array([(sizes[i], sizes[j]) for i, j in self.tested.pairs()]), gap, variance)
 
 
 Chosen: TypeAlias = list[tuple[int, int]]  # pairs by the numbers of the table's columns
 
 
 def clearest(fit: Fit, data: Data, coarse: Coarse, among: list[int], most: int, test: bool) -> Chosen:
-    """The pairs of columns that say most beyond the fit, by the numbers of the table's columns, clearest first.
+    """The most significant pairs of columns, by the numbers of the table's columns.
 
-    `test`: only those that chance would show with a probability of less than 0.05 in any of so many pairs (Bonferroni).
+    `test`: only pairs that are significant at a level of 0.05 after Bonferroni's correction.
     """
     columns = coarse.columns
     places = np.array([p for p, j in enumerate(columns) if j in among and coarse.sizes[p] > 1], dtype=int)
     if len(places) < 2:
         return []
-    tried = Tried(places, coarse.sizes[places])
+    tested = TestedColumns(places, coarse.sizes[places])
     rows = data.count()
-    some = data if rows <= ROWS else data.sample(ROWS / rows)
-    found = some.sum(Residual(replace(fit, history={}, passes={}), coarse, tried)).clarity()
+    some = data if rows <= MAX_ROWS else data.sample(MAX_ROWS / rows)
+    found = some.sum(Residual(replace(fit, history={}, passes={}), coarse, tested)).clarity()
     clear = np.log(len(found) / LEVEL) if test else -np.inf
     order = [at for at in np.argsort(-found, kind="stable") if found[at] > clear][:most]
-    pairs = [tried.pairs()[at] for at in order]
+    pairs = [tested.pairs()[at] for at in order]
     named = (sorted((int(columns[places[i]]), int(columns[places[j]]))) for i, j in pairs)
     return [(first, second) for first, second in named]
 
 
 def check_cells(coarse: Coarse, chosen: Chosen, names: list[Any]) -> None:
-    """ValueError if a pair has a column of one cell, which tells no rows apart."""
+    """ValueError if a pair has a column with a single cell."""
     size = dict(zip(coarse.columns.tolist(), coarse.sizes.tolist(), strict=True))
     for j in (j for both in chosen for j in both):
         if size.get(j, 0) < 2:
             raise ValueError(
-                f"AdditiveTables: pairs has {show(names[j])}, which tells no rows apart: leave that pair out"
+                f"AdditiveTables: pairs has {show(names[j])}, which has a single cell: leave that pair out"
             )

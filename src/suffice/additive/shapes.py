@@ -1,4 +1,4 @@
-"""Shapes changed by hand."""
+"""Shapes: the contributions of columns and pairs by cell, names of the cells, and editing."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from suffice.models.compose.experts import Experts
 from suffice.models.tables.histogram import ColumnHistogram, Histogram
 from suffice.models.terms import HALVES
 
-DIGITS = range(4, 18)  # as many as it takes to tell cells apart
+DIGITS = range(4, 18)  # the fewest digits are used that give cells different names
+PAIRS = "pairs"  # the block of pairs of columns
 
-Known: TypeAlias = Mapping[int, float]  # by the numbers of cells
-Say: TypeAlias = Callable[[float], str]
+ByCell: TypeAlias = Mapping[int, float]  # a number for some cells
+Format: TypeAlias = Callable[[float], str]
 
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """Names for the cells of a table's columns: what these hold, and the values learned of those with numbers."""
+    """Names the cells of a table's columns, by what the columns hold and the learned values of numeric ones."""
 
     roles: tuple[Role, ...] = ()
     learned: Mapping[int, ColumnHistogram] = field(default_factory=dict)
 
     @classmethod
     def of(cls, roles: tuple[Role, ...], s: AnyStatistics) -> Names:
-        """From the sums of all columns."""
+        """The names for the sums of all columns."""
         blocks = cast(BlockFeatures, s.domain.features)
         found: dict[int, ColumnHistogram] = {}
         for name in BINNED:
@@ -48,54 +49,53 @@ class Names:
         return cls(roles, found)
 
     def dates(self, column: int) -> bool:
-        """Whether a column holds dates."""
+        """True if a column holds dates."""
         return bool(self.roles) and self.roles[column].content is ColumnContent.DATES
 
     def cells(self, column: int, bounds: Array) -> list[str]:
-        """What cells with lower bounds (r,), the first -inf, are called."""
+        """Names of the cells with lower bounds (r,), the first -inf."""
         learned, dates = self.learned.get(column), self.dates(column)
-        none: Known = {}
-        values, after = (none, none) if learned is None else _single(bounds, learned)
+        values, after = ({}, {}) if learned is None else _single_values(bounds, learned)
         if dates and learned is not None and not (learned.low % 1.0).any():
-            bounds = np.ceil(bounds)  # of whole days these are the same cells
-        return called(bounds, values, after, dates)
+            bounds = np.ceil(bounds)  # the same cells of whole days
+        return cell_names(bounds, values, after, dates)
 
 
-def called(bounds: Array, values: Known, after: Known, dates: bool = False) -> list[str]:
+def cell_names(bounds: Array, values: ByCell, after: ByCell, dates: bool = False) -> list[str]:
     """Names of cells with lower bounds (r,), the first -inf.
 
-    A cell of a single value is called by it; `after` has the value that a cell begins just above.
+    `values` has the value of a cell with a single one; `after` has the value that a cell begins just above.
 
-    >>> called(np.array([-np.inf, 5e-324, 2.5, 2.50001]), {0: 0.0}, {1: 0.0})
+    >>> cell_names(np.array([-np.inf, 5e-324, 2.5, 2.50001]), {0: 0.0}, {1: 0.0})
     ['0', 'above 0 to 2.5', '2.5 to 2.50001', '2.50001 and above']
     """
-    says: list[Say] = [partial(date, unit=unit) for unit in DATE_UNITS]
-    says = says if dates else [partial(number, digits=digits) for digits in DIGITS]
+    formats: list[Format] = [partial(date, unit=unit) for unit in DATE_UNITS]
+    formats = formats if dates else [partial(number, digits=digits) for digits in DIGITS]
     names: list[str] = []
-    for say in says:
-        names = _called(bounds.tolist(), values, after, say)
-        ends = [say(bound) for i, bound in enumerate(bounds.tolist()) if i and i not in after]
+    for write in formats:
+        names = _names_in(write, bounds.tolist(), values, after)
+        ends = [write(bound) for i, bound in enumerate(bounds.tolist()) if i and i not in after]
         if len(set(names)) == len(names) and len(set(ends)) == len(ends):
             break
     return names
 
 
-def _called(bounds: list[float], values: Known, after: Known, say: Say) -> list[str]:
+def _names_in(write: Format, bounds: list[float], values: ByCell, after: ByCell) -> list[str]:
     names, last = [], len(bounds) - 1
     for i, bound in enumerate(bounds):
-        start = f"above {say(after[i])}" if i in after else say(bound) if i else ""
+        start = f"above {write(after[i])}" if i in after else write(bound) if i else ""
         if i in values:
-            names.append(say(values[i]))
+            names.append(write(values[i]))
         elif i == last:
             names.append(start if i in after else f"{start} and above")
         else:
-            end = say(after.get(i + 1, bounds[i + 1]))
+            end = write(after.get(i + 1, bounds[i + 1]))
             names.append(f"{start} to {end}" if i else f"below {end}")
     return names
 
 
-def _single(bounds: Array, learned: ColumnHistogram) -> tuple[Known, Known]:
-    """The values of cells that hold nothing else and end beside it, and those that cells begin just above."""
+def _single_values(bounds: Array, learned: ColumnHistogram) -> tuple[ByCell, ByCell]:
+    """The values of cells that have a single one at their bound, and the values that cells begin just above."""
     at = np.searchsorted(bounds, learned.low, side="right") - 1
     alone = np.bincount(at, minlength=len(bounds))[at] == 1
     begins, ends = bounds[at] == learned.low, np.append(bounds[1:], np.inf)[at] == learned.above
@@ -110,21 +110,18 @@ def _single(bounds: Array, learned: ColumnHistogram) -> tuple[Known, Known]:
 
 
 def _shortest(low: float, above: float) -> float:
-    """A number of few digits from low to above: a coarse grid knows its values no better."""
+    """The number with the fewest digits from low to above, as a coarse grid does not know its values exactly."""
     short = (float(number(low, digits)) for digits in range(1, 18))
     return next((value for value in short if low <= value < above), low)
 
 
 def number(value: float, digits: int) -> str:
-    """A number with so many digits."""
+    """A number with the given significant digits."""
     return f"{value:.{digits}g}"
 
 
-PAIRS = "pairs"  # the block of pairs of columns
-
-
 class ShapePlace(NamedTuple):
-    """Where a shape stands: a column of a block, and its cells there."""
+    """The place of a shape in the model: a column of a block, and its cells there."""
 
     block: str
     column: int
@@ -133,29 +130,29 @@ class ShapePlace(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a column, or a pair of columns, adds to the log-odds of the second class, cell by cell.
+    """The contribution of a column, or a pair of columns, to the log-odds of the second class, cell by cell.
 
     Parameters
     ----------
     columns : tuple
         The name or number of the column, or of both.
     cells : tuple of list of str
-        What the cells of each of the columns are, in words.
+        The names of the cells of each column.
     edges : tuple of (array or None)
         The lower bounds of the cells, the first -inf, for numbers; None for categories.
     values : array of shape (cells,), (cells, k), or for a pair (cells, cells) or (cells, cells, k)
-        What each cell adds to the log-odds, of mean 0 over the rows learned; if there are more than two classes, to
-        each class's score, beyond what it adds to all of them on average.
+        The contribution of each cell to the log-odds, with mean 0 over the learned rows; with more than two classes, to
+        the score of each class, with mean 0 over the classes.
     absent : float or array of shape (k,)
-        The same for a row without an entry.
+        The contribution of a missing entry.
     rows : array of shape (cells,), or for a pair (cells, cells)
-        The weight of the rows learned.
+        The weight of the learned rows.
     weight : float
-        How much the column counts: 1 is naive Bayes, 0 nothing.
-    place : Place
-        Where it stands in the model.
+        The weight of the column: 1 as in naive Bayes, 0 if it is ignored.
+    place : ShapePlace
+        The place in the model.
     dates : tuple of bool
-        Of which columns the bounds are dates, in days since 1970.
+        True for columns whose bounds are dates, in days since 1970.
     """
 
     columns: tuple[Any, ...]
@@ -170,7 +167,7 @@ class Shape:
 
     @property
     def importance(self) -> float:
-        """The mean distance from 0 of what it adds, over the rows that have an entry."""
+        """The mean absolute contribution over the rows that have an entry."""
         total = float(self.rows.sum())
         size = abs(self.values) if self.values.ndim == self.rows.ndim else abs(self.values).max(axis=-1)
         return float((self.rows * size).sum() / total) if total else 0.0
@@ -182,10 +179,10 @@ class Shape:
 
 
 class Shapes(Mapping[Any, Shape]):
-    """The shapes of all columns by name, and of pairs by both names, those that count most first; `base` is the rest.
+    """The shapes of all columns by name, and of pairs by both names, the most important first; `base` is the constant.
 
-    base + the values of a row's cells are its log-odds; or its scores by class if there are more than two, of which
-    the softmax is `predict_proba`. What a cell adds to all classes alike says nothing of them and is left out.
+    base + the values of a row's cells are its log-odds; with more than two classes its scores, of which the softmax is
+    `predict_proba`. Contributions that are equal for all classes cancel, and are left out.
     """
 
     def __init__(self, base: Any, shapes: Mapping[Any, Shape], classes: Array) -> None:
@@ -205,13 +202,13 @@ class Shapes(Mapping[Any, Shape]):
 
 
 def weights_by_block(model: Experts) -> tuple[float, dict[str, Array]]:
-    """The weight of log p(y), and those of the columns of every block."""
+    """The weight of log p(y), and the weights of the columns of every block."""
     first, each = model._weights()
     return first, {name: weight for (name, _), weight in zip(model._present(), each, strict=True)}
 
 
 def odds(terms: Array, axis: int) -> Array:
-    """Terms by class as log-odds if there are two, else without their mean over the classes, no news of any."""
+    """Terms by class as log-odds if there are two, else centred to mean 0 over the classes."""
     if terms.shape[axis] != 2:
         return np.asarray(terms - terms.mean(axis=axis, keepdims=True))
     return np.asarray(np.take(terms, 1, axis) - np.take(terms, 0, axis))
@@ -240,7 +237,7 @@ def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None,
             wide = tuple(len(c) for c in cells)
             values = (value - mean).reshape(*wide, *value.shape[1:])
             key = columns if len(columns) > 1 else f"{columns[0]} (missing)" if name == Block.MISSING else columns[0]
-            while key in found:  # a column may be called so, too
+            while key in found:  # a column may have this name as well
                 key = f"{key} (missing)"
             place, dates = ShapePlace(name, j, at), tuple(map(names.dates, both))
             seen = seen.reshape(wide)
@@ -252,7 +249,7 @@ def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None,
 def _described(
     features: CategoricalFeatures, j: int, pairs: Pairs | None, called: Names, both: tuple[int, ...]
 ) -> tuple[Any, ...]:
-    """The names of the columns `both`, the cells in words, and the bounds where they are numbers."""
+    """The names of the columns `both`, of their cells, and the bounds of numeric ones."""
     if not isinstance(features, PairFeatures):
         name = j if features.names is None else features.names[j]
         cells, edges = _words(features.categories[j], isinstance(features, BinFeatures), called, both[0])
@@ -270,8 +267,8 @@ def _words(categories: Array, numbers: bool, called: Names, column: int) -> tupl
     return called.cells(column, categories), categories
 
 
-def means_taken(shapes: Shapes) -> dict[Any, Array]:
-    """What is added to the terms of each column or pair (k,), so that they have the mean 0 over the rows learned."""
+def shifts_to_mean_zero(shapes: Shapes) -> dict[Any, Array]:
+    """Constants (k,) to add to the terms of each column or pair, for a mean of 0 over the learned rows."""
     halves = HALVES if len(shapes.classes) == 2 else 1.0
     found: dict[Any, Array] = {}
     for shape in shapes.values():
@@ -281,16 +278,16 @@ def means_taken(shapes: Shapes) -> dict[Any, Array]:
 
 
 def about_the_mean(found: Contributions, shapes: Shapes) -> Contributions:
-    """Contributions of which every term has the mean 0 over the rows learned, as shapes have; the base takes it up."""
+    """Contributions whose terms have mean 0 over the learned rows, as shapes have; the base changes accordingly."""
     place = {name: at for at, name in enumerate(found.names)}
     shift = np.zeros((len(found.classes), len(found.names)))
-    for key, mean in means_taken(shapes).items():
+    for key, mean in shifts_to_mean_zero(shapes).items():
         shift[:, place[name_of(key)]] += mean
     return replace(found, base=found.base - shift.sum(axis=1), terms=found.terms + shift)
 
 
 def edited_terms(model: Experts, theta: Any, shapes: Shapes, changes: Mapping[Any, Any]) -> tuple[Experts, Any]:
-    """The model and parameters with shapes changed: the weights are in the tables, and are 1."""
+    """The model and parameters with edited shapes: tables include the weights, which are then 1."""
     if not isinstance(changes, Mapping):
         raise ValueError(f"edited takes a dict of column: values, got {changes!r}")
     first, weights = weights_by_block(model)
@@ -309,7 +306,7 @@ def edited_terms(model: Experts, theta: Any, shapes: Shapes, changes: Mapping[An
 
 
 def _by_class(values: Array, k: int) -> Array:
-    """Terms of every class (cells, k) whose log-odds are the values, or the values themselves of more than two."""
+    """Terms of every class (cells, k) with the values as log-odds; with more than two classes, the values."""
     if k != 2:
         return values.reshape(-1, k)
     half = 0.5 * values.reshape(-1)
@@ -317,14 +314,14 @@ def _by_class(values: Array, k: int) -> Array:
 
 
 def _values(shape: Shape, given: Any, key: Any) -> Array:
-    """The values of a shape with those that are given in their place."""
+    """The values of a shape with the given ones inserted."""
     values = shape.values.copy()
     places = [_cell(shape, cell, key) for cell in given] if isinstance(given, Mapping) else [()]
     try:
         for at, value in zip(places, given.values() if isinstance(given, Mapping) else [given], strict=True):
             whole = at or np.shape(value) == values.shape
             values[at] = np.asarray(value, dtype=float) if whole else np.nan
-    except (TypeError, ValueError):  # no numbers, or of another shape
+    except (TypeError, ValueError):  # not numbers, or of another shape
         values[...] = np.nan
     if not np.isfinite(values).all():
         raise ValueError(
@@ -335,17 +332,17 @@ def _values(shape: Shape, given: Any, key: Any) -> Array:
 
 
 def _cell(shape: Shape, cell: Any, key: Any) -> tuple[int, ...]:
-    """Where a cell stands that is given by its number or by what it is called; for a pair, by two of these."""
+    """The index of a cell by its number or name; for a pair, by two of these."""
     parts = cell if isinstance(cell, tuple) and len(shape.cells) > 1 else (cell,)
     if len(parts) == len(shape.cells):
-        found = [_one(names, one) for names, one in zip(shape.cells, parts, strict=True)]
+        found = [_cell_number(names, one) for names, one in zip(shape.cells, parts, strict=True)]
         if all(at is not None for at in found):
             return tuple(at for at in found if at is not None)
     cells = " and ".join(f"0 to {len(names) - 1} or {show_all(names)}" for names in shape.cells)
-    raise ValueError(f"edited[{show(key)}] has {show(cell)}, which is no cell: the cells are {cells}")
+    raise ValueError(f"edited[{show(key)}] has {show(cell)}, which is not a cell: the cells are {cells}")
 
 
-def _one(names: list[str], cell: Any) -> int | None:
+def _cell_number(names: list[str], cell: Any) -> int | None:
     if isinstance(cell, str):
         return names.index(cell) if cell in names else None
     return int(cell) if isinstance(cell, int | np.integer) and 0 <= cell < len(names) else None

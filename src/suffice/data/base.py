@@ -17,7 +17,7 @@ from scipy.stats import poisson
 from suffice._core.features import Encoded, Rows
 from suffice._core.labels import OneHot
 from suffice._runtime.fingerprint import Content
-from suffice._runtime.hashing import row_hash
+from suffice._runtime.random import row_hash
 from suffice.data.queries import DatabaseRows, changed, queried
 
 R = TypeVar("R")  # anything with +

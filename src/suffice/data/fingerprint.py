@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from suffice._core.features import Encoded
 from suffice._core.vector import Array
-from suffice._runtime import hashing as _hash
+from suffice._runtime import random as _hash
 from suffice._runtime.fingerprint import Content
 from suffice.data.base import Batch
 

@@ -202,7 +202,7 @@ def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneH
         return OneHot.of(np.asarray(column.to_numpy()), weight)
     flat = _plain(native).combine_chunks()
     if _holds_integers(flat):  # which are labels, whatever they are
-        return OneHot.coded(flat.to_numpy(), weight)
+        return OneHot.of_checked(flat.to_numpy(), weight)
     found = flat.dictionary_encode()  # by Arrow, which is many times as fast
     values = found.dictionary.to_numpy(zero_copy_only=False)
     distinct = OneHot.of(np.tile(values, 3))  # as often as labels come

@@ -120,7 +120,7 @@ class Memory(Data):
         Y = self._labels()
         if not hasattr(f, "with_origin_of") or not self.several():
             return f
-        few = np.sort(Y.some(SOME))
+        few = np.sort(Y.spaced_rows(SOME))
         with few_threads(_width(self.X)):
             near: Callable[[Batch], R] = f.with_origin_of(f(Batch(_safe_indexing(self.X, few), Y[few])))
         return near

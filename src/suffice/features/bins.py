@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice._runtime.transaction import all_or_nothing
+from suffice._runtime.messages import all_or_nothing
 from suffice.data import Memory
 from suffice.encoders import Encoded, Numbers
 from suffice.learners import Observed

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
-from suffice._runtime.messages import COUNT, POSITIVE, SettingRule, check, is_number, one_of
+from suffice._runtime.messages import COUNT, POSITIVE, SettingRule, all_or_nothing, check, is_number, one_of
 from suffice._runtime.progress import progress
-from suffice._runtime.transaction import all_or_nothing
 from suffice.encoders.numbers import check_finite_for
 from suffice.persistence import Savable
 

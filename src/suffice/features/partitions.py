@@ -22,16 +22,14 @@ from suffice._core.features import Encoded
 from suffice._core.kinds import ReadAs
 from suffice._core.labels import check_labels
 from suffice._core.vector import Array
-from suffice._estimator.columns import TakesTables
-from suffice._runtime.messages import COUNT, POSITIVE, check, one_of
-from suffice._runtime.transaction import all_or_nothing
+from suffice._runtime.messages import COUNT, POSITIVE, all_or_nothing, check, one_of
 from suffice.data import Memory, Named, as_learned, source
 from suffice.encoders.table import Table
 from suffice.encoders.trees.partitions import Trees
 from suffice.persistence import Savable
 
 
-class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random trees, each as a column: the number of the leaf that a row falls into.
 
         h_t(row) <= limit_t:   the rows that tree t was grown on, at most `max_rows` and at most half of all
@@ -195,6 +193,7 @@ class Partitions(TakesTables, Savable, ClassNamePrefixFeaturesOutMixin, Transfor
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.allow_nan = True
         return tags
 
 

@@ -204,7 +204,7 @@ class ReadRows:
         if not isinstance(rows, Memory):
             raise TypeError("cross-validation takes rows in memory: give arrays or data frames X and y")
         at = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
-        model, some = reader._prepared(), slice(None, None, max(1, len(rows.X) // ORIGIN_ROWS))
+        model, some = reader._bound_model(), slice(None, None, max(1, len(rows.X) // ORIGIN_ROWS))
         few = model.statistics(rows.X[some], rows._labels()[some])
         return cls(by_rows(X), np.ravel(y), reader, model.with_origin_of(few), rows, at, few)
 

@@ -15,8 +15,7 @@ from suffice._estimator.explaining import IMPOSSIBLE
 from suffice._runtime.messages import COUNT, POSITIVE, check_value
 from suffice._runtime.system import optional
 from suffice.additive import Shape, Shapes
-from suffice.additive.shapes import ShapePlace, odds
-from suffice.additive.shapes import called as cell_names
+from suffice.additive.shapes import ShapePlace, cell_names, odds
 from suffice.plotting._base import COLOURS, FAINT, INK, Display, figure_of, fitted, last_step, literal, new_figure
 from suffice.plotting._rows import DisplayRows, as_numbers, by_frequency, is_missing, show_value, typical_row
 

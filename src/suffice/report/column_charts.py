@@ -12,7 +12,7 @@ from suffice._core.kinds import ColumnContent, ColumnScale
 from suffice._core.labels import missing
 from suffice._core.vector import Array
 from suffice._estimator.explaining import Contributions, beyond_mean
-from suffice.additive.shapes import called as cell_names
+from suffice.additive.shapes import cell_names
 from suffice.encoders.table import Column
 from suffice.models import Nomogram
 from suffice.models.overview import Overview

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 from sqlglot import exp as sq
 
 from suffice._core.kinds import ColumnContent
-from suffice._runtime.hashing import digest
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.progress import reading
+from suffice._runtime.random import digest
 from suffice._runtime.system import optional
 from suffice.data.layout import DataError, Layout
 from suffice.data.sql._dialects import SQLDialect, dialect_of

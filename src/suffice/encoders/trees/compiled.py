@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice._core.vector import Array
-from suffice._runtime import hashing as _hash
+from suffice._runtime import random as _hash
 from suffice._runtime.lazy import compiled
 
 BLOCK = 512  # rows that go down a tree side by side

@@ -12,8 +12,8 @@ import numpy as np
 from suffice._core.features import CategoricalFeatures, Encoded, Features
 from suffice._core.labels import positions, unite
 from suffice._core.vector import Array
-from suffice._runtime.hashing import seeds
 from suffice._runtime.lazy import cached_property
+from suffice._runtime.random import seeds
 from suffice._runtime.threads import spread
 from suffice.data import Batch, Data
 from suffice.encoders.base import Encoder
