@@ -22,26 +22,26 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 56,
+    "modules that one module imports": 48,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_138,
+    "lines": 44_570,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {
     r"\banew\b": 0,
-    r"\bto be had\b": 15,
+    r"\bto be had\b": 14,
     r"\bbut for\b": 0,
-    r"\bso many\b": 48,
-    r"\bat hand\b": 36,
-    r"\btold by\b": 5,
-    r"\bthose of which\b": 1,
-    r", besides\b": 4,
-    r"(?<!there )\bis no (?!longer\b|more than\b)[a-z]+": 44,
+    r"\bso many\b": 12,
+    r"\bat hand\b": 35,
+    r"\btold by\b": 2,
+    r"\bthose of which\b": 0,
+    r", besides\b": 2,
+    r"(?<!there )\bis no (?!longer\b|more than\b)[a-z]+": 22,
 }
-FILES = {"GaussianNB": 21, "QDA + RC": 28, "TabularClassifier": 41}
+FILES = {"GaussianNB": 20, "QDA + RC": 27, "TabularClassifier": 40}
 
 
 @cache
