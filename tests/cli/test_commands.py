@@ -214,6 +214,16 @@ def test_auto_without_time_says_what_was_not_tried(files, call):
     assert "tabular was not compared: no time was left" in said
 
 
+def test_a_method_of_comparisons_is_fitted_by_its_name(files, call):
+    call("fit", "a.csv", "--target", "back", "--model", "mpm", "--out", "m.suffice")
+    X, y = rows(files / "a.csv")
+    model = suffice.MinimaxProbabilityMachine().fit(X.drop_columns(["town"]), y)
+    np.testing.assert_array_equal(load_noted("m.suffice").model.coef_, model.coef_)
+    assert load_noted("m.suffice").notes["command"]["kind"] == "MPM"
+    said = call("fit", "a.csv", "--target", "back", "--model", "knn", "--out", "k.suffice", code=2)
+    assert "kNN cannot be written to a model file" in said
+
+
 def test_models_of_numbers_leave_text_out(files, call):
     said = call("fit", "a.csv", "--target", "back", "--model", "lda", "--out", "m.suffice")
     assert "this model takes numbers only, so that 'town' is left out" in said

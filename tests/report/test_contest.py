@@ -257,7 +257,7 @@ def test_methods_are_named_and_explained():
     assert choose_methods(("svm", " LDA ")) == (CHANCE, "LDA", "SVM")
     assert choose_methods(("nb", "lda")) == (CHANCE, "NaiveBayes", "LDA")
     assert model_named("nb-calibrated") is model_named("naivebayes + rc") is METHODS["NaiveBayes + RC"]
-    with pytest.raises(TableError, match="SVM cannot be saved in a model file"):
+    with pytest.raises(TableError, match="SVM cannot be written to a model file"):
         model_named("svm")
     assert all(method.about and len(method.about) <= 58 for method in METHODS.values())
     assert all(not method.start or method.start in METHODS for method in METHODS.values())

@@ -362,7 +362,8 @@ def model_named(name: str) -> Method:
     method = _named(name, "model", ["auto", *known])
     if not method.can_be_saved:
         raise TableError(
-            f"{method.name} cannot be saved in a model file. The models are: {', '.join(['auto', *known])}"
+            f"{method.name} cannot be written to a model file, which holds models of suffice without preprocessing. "
+            f"The models are: {', '.join(['auto', *known])}"
         )
     return method
 
