@@ -16,13 +16,14 @@ demo: $(VENV)/.base
 quick: $(VENV)/.test
 	$(BIN)/python -m tests.quick
 
-# Every law, oracle and bad input: about six minutes on two cores.
+# Every law, oracle and bad input: less than ten minutes on two cores.
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15
 
 # Checks of `make test` repeated for further settings, and tests that start many processes or run long.
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15 -m thorough
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15 \
+		-m "thorough and not browser and not spark and not postgres"
 
 # For the night, not part of .ci/run: the same laws on more examples, with as many steps as a user's learner takes.
 test-long: $(VENV)/.test
