@@ -1,6 +1,7 @@
 """One file gives one model, whether a command or Python reads it."""
 
 import gzip
+import json
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,10 @@ import pyarrow as pa
 import pytest
 
 from suffice import NaiveBayes, load
+from suffice.compare.race.own import read_table
 from suffice.data import DataError, Parquet
+from suffice.data.files.sheet import TableError
+from suffice.data.files.table import read
 from tests.cli.conftest import call  # noqa: F401 - a fixture
 
 RNG = np.random.default_rng(0)
@@ -17,11 +21,14 @@ PRICE, DAY, WORD = RNG.normal(10, 3, N), RNG.integers(1, 28, N), RNG.choice(["?"
 LABEL = np.where(PRICE + RNG.normal(size=N) > 10, "hi", "lo")
 
 
-def text(separator=",", price="{:.2f}", day="{:02d}/03/2024", word="{}", label="{}", extra=None, comma=False):
+COMMAS, SWAPPED = str.maketrans(".", ","), str.maketrans(".,", ",.")
+
+
+def text(separator=",", price="{:.2f}", day="{:02d}/03/2024", word="{}", label="{}", extra=None, points=None, scale=1):
     """The rows as text, each value written in its own way."""
     names = ["price", "day", "word", "label"]
     rows = [
-        [price.format(p).replace(".", "," if comma else "."), day.format(d), word.format(w), label.format(y)]
+        [price.format(scale * p).translate(points or {}), day.format(d), word.format(w), label.format(y)]
         for p, d, w, y in zip(PRICE, DAY, WORD, LABEL, strict=True)
     ]
     if extra is not None:
@@ -29,10 +36,19 @@ def text(separator=",", price="{:.2f}", day="{:02d}/03/2024", word="{}", label="
     return "\n".join(separator.join(row) for row in [names, *rows]) + "\n"
 
 
+def objects(**change):
+    """The rows as JSON lines, with changes of the values by column."""
+    columns = {"price": np.round(PRICE, 2), "day": DAY, "word": WORD, "label": LABEL}
+    changed = {
+        name: [change.get(name, lambda v: v)(one) for one in values.tolist()] for name, values in columns.items()
+    }
+    return "".join(json.dumps({name: changed[name][i] for name in changed}) + "\n" for i in range(N))
+
+
 PLAIN = text()
 MESSY = {
     "two readers": PLAIN.encode(),
-    "semicolons, decimal commas": text(";", comma=True, day="{:02d}.03.2024").encode(),
+    "semicolons, decimal commas": text(";", points=COMMAS, day="{:02d}.03.2024").encode(),
     "tabs": text("\t").encode(),
     "byte order mark": PLAIN.encode("utf-8-sig"),
     "UTF-16": PLAIN.encode("utf-16"),
@@ -48,12 +64,23 @@ MESSY = {
     "money": text(price="${:.2f}").encode(),
     "compressed": gzip.compress(PLAIN.encode(), mtime=0),
     "formulas": text(word="'={}").replace("'=?", "?").encode(),
+    "dollars with thousands": text(";", price="${:,.2f}", scale=1000).encode(),
+    "euros with thousands": text(";", price="{:,.2f} €", scale=1000, points=SWAPPED).encode(),
+    "percentages": text(price="{:.1f}%").encode(),
+    "percentages with commas": text(";", price="{:.1f}%", points=COMMAS).encode(),
+    "truth values": text(extra=("yes", lambda i: ("true", "false")[i % 2])).encode(),
+    "times of day": text(extra=("at", lambda i: f"{8 + i % 9:02d}:{i % 60:02d}")).encode(),
+    "an empty column": text(extra=("none", lambda _: "")).encode(),
+    "JSON lines": objects(
+        day=lambda day: f"{day:02d}/03/2024", word=lambda word: None if word == "?" else word
+    ).encode(),
 }
+NAMES = {"compressed": "t.csv.gz", "tabs": "t.tsv", "JSON lines": "t.jsonl"}
 
 
 @pytest.mark.parametrize("what", MESSY)
 def test_a_command_and_python_learn_the_same(call, tmp_path, what):  # noqa: F811 - the fixture
-    path = "t.csv.gz" if what == "compressed" else "t.csv"
+    path = NAMES.get(what, "t.csv")
     (tmp_path / path).write_bytes(MESSY[what])
     call("fit", path, "--target", "label", "--model", "nb", "--out", "m.suffice")
     call("predict", "m.suffice", path, "--proba", "--out", "p.parquet")
@@ -71,6 +98,57 @@ def test_a_command_and_python_learn_the_same(call, tmp_path, what):  # noqa: F81
     call("fit", "--like", "ours.suffice", path, "--target", "label", "--out", "like.suffice")
     like = load("like.suffice").columns_
     assert [one.note for one in like.values()] == [one.note for one in ours.columns_.values()]
+
+
+def test_a_comparison_reads_the_same_table(call, tmp_path):  # noqa: F811 - the fixture
+    (tmp_path / "t.csv").write_bytes(MESSY["euros with thousands"])
+    (tmp_path / "t.jsonl").write_bytes(MESSY["JSON lines"])
+    for path, price in {"t.csv": np.round(1000 * PRICE, 2), "t.jsonl": np.round(PRICE, 2)}.items():
+        data = read_table(path, "label").data
+        assert np.array_equal(data.X[:, 0], price)
+        assert np.array_equal(data.X[:, 1], 19782.0 + DAY)  # days since 1970
+        assert data.y.tolist() == LABEL.tolist()
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"zip": "0123", "x": 1, "on": true, "y": "a"}\n\n{"x": 2.5, "y": "b", "zip": "7", "more": null}\n')
+    table = read(str(path)).table
+    assert table.to_pydict() == {
+        "zip": ["0123", "7"],
+        "x": [1.0, 2.5],
+        "on": [True, None],
+        "y": ["a", "b"],
+        "more": [None, None],
+    }
+    assert str(table["zip"].type) == "string"  # digits in quotes are not numbers
+    assert Parquet(path, "y").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"x": 1}\n\n[2]\n', r"t\.jsonl, line 3: not an object of JSON"),
+        ('{"x": 1}\n{"x": 2\n', r"t\.jsonl, line 2: not an object of JSON"),
+        ('{"x": 1}\n{"x": [2]}\n', r"t\.jsonl, line 2, column 'x': holds list values"),
+        ('{\n"x": 1\n}\n', r"t\.jsonl is JSON, but not one object per line"),
+        ('[{"x": 1}]\n', r"t\.jsonl is JSON, but not one object per line"),
+        ("{}\n", r"t\.jsonl has no columns"),
+    ],
+)
+def test_json_that_is_not_a_table(tmp_path, content, said):
+    (tmp_path / "t.jsonl").write_text(content)
+    with pytest.raises(TableError, match=said):
+        read(str(tmp_path / "t.jsonl"))
+    with pytest.raises(DataError, match=said):
+        NaiveBayes().fit(tmp_path / "t.jsonl", y="x")
+
+
+def test_a_column_of_json_that_changes_its_kind_is_an_error_with_its_place(tmp_path):
+    lines = [json.dumps({"x": i, "y": "ab"[i % 2]}) for i in range(40_000)]
+    (tmp_path / "t.jsonl").write_text("\n".join(["", *lines, '{"x": true, "y": "a"}']))
+    with pytest.raises(DataError, match=r"t\.jsonl, line 40002, column 'x': 'true' is not a number"):
+        NaiveBayes().fit(tmp_path / "t.jsonl", y="y")
 
 
 def test_what_the_columns_of_the_two_readers_hold(tmp_path):

@@ -150,7 +150,7 @@ def names_of(given: list[str] | None) -> list[str] | None:
 
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` writes it.")]
-TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, also as .gz.")]
+TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, JSON lines, Parquet or Arrow file, also as .gz.")]
 Target = Annotated[str | None, typer.Option("--target", help="The column that holds the classes.")]
 ManyClasses = Annotated[bool, typer.Option("--many-classes", help="Allow more than 100 classes, or few rows of each.")]
 Na = Annotated[

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pyarrow as pa
 import typer
 from sklearn.base import clone
 
@@ -24,7 +25,7 @@ from suffice.compare.race.workers import warm_up
 from suffice.data.files.labels import labels_of
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted
 from suffice.data.files.target import as_doubles, read_classes, useful
-from suffice.data.files.values import NUMBER, PLURAL, kind_of
+from suffice.data.files.values import NOTHING, NUMBER, PLURAL, TEXT, kind_of
 from suffice.model_selection.measures import clearly_positive
 
 AUTO, DEFAULT = "auto", METHODS["TabularClassifier"]
@@ -105,6 +106,7 @@ def _fit(sheet: Sheet, target: str, method: Method | None, how: Reading, seed: i
     estimator = method.estimator(_categories(how, sheet), seed)
     _learn(estimator, sheet.table.drop_columns([target]), y)
     kinds = {name: str(kind_of(sheet.table[name])) for name in sheet.table.column_names if name != target}
+    kinds = {name: TEXT if kind == NOTHING else kind for name, kind in kinds.items()}
     ignored = [*how.drop, *(column for column in there if column != target and column not in kinds)]
     written = {column: way for column, way in sheet.written.items() if column in kinds}
     known = About(target, kinds, ignored, list(how.na), how.decimal, method.model_name, written)
@@ -150,12 +152,11 @@ def columns_for(method: Method, sheet: Sheet, target: str) -> Sheet:
     table, notes = sheet.table, list(sheet.notes)
     if method.takes_tables:
         for name in table.column_names:
-            holds = kind_of(table[name])
-            if name != target and (holds is None or table[name].null_count == len(table[name])):
-                why = "has no values" if holds is not None else f"holds {table[name].type}"
-                notes.append(f"the column {name!r} {why}, and is left out")
+            if name != target and kind_of(table[name]) is None:
+                notes.append(f"the column {name!r} holds {table[name].type}, and is left out")
                 table = table.drop_columns([name])
-        if table.num_columns == 1:
+        # The models themselves leave out columns without values, as they do in Python.
+        if len(_empty(table)) == table.num_columns - 1:
             raise TableError("; ".join([f"besides {target!r} there is no column to learn from", *notes]))
         return replace(sheet, table=table, notes=tuple(notes))
     words = [name for name in table.column_names if name != target and kind_of(table[name]) != NUMBER]
@@ -165,6 +166,11 @@ def columns_for(method: Method, sheet: Sheet, target: str) -> Sheet:
     return useful(replace(sheet, table=table.drop_columns(words), notes=tuple(notes)), target)
 
 
+def _empty(table: pa.Table) -> list[str]:
+    """The columns without values."""
+    return [name for name in table.column_names if table[name].null_count == len(table[name])]
+
+
 def _categories(how: Reading, sheet: Sheet) -> dict[str, str]:
     """The columns that the user has called categorical, as the setting `columns` of our estimators."""
     return {name: "category" for name in how.categorical if name in sheet.table.column_names}
@@ -172,7 +178,7 @@ def _categories(how: Reading, sheet: Sheet) -> dict[str, str]:
 
 def _choose(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: float) -> Method:
     """Race the models that suit the table, show the results, and return the best."""
-    X = sheet.table.drop_columns([target])
+    X = sheet.table.drop_columns([target, *_empty(sheet.table)])
     with working("comparing models") as step:
         choice = choose(X, y, _categories(how, sheet), seed, end - time.monotonic(), step)
     found = choice.found

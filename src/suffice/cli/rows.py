@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice._core.kinds import CATEGORICAL
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
-from suffice.cli.store import Stored
+from suffice.cli.store import Stored, categories_of
 from suffice.data.files.labels import labels_like
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted, nearest
 from suffice.data.files.table import read
@@ -89,7 +88,7 @@ def _check_columns(sheet: Sheet, names: list[str]) -> None:
 def unseen(model: Any, X: pa.Table) -> list[str]:
     """Return a note for every column with categories that were never learned."""
     notes = []
-    for name, known in _categories(model).items():
+    for name, known in categories_of(model).items():
         column = X[name] if name in X.column_names else None
         if column is None or kind_of(column) not in (TEXT, BOOLEAN):
             continue
@@ -101,14 +100,3 @@ def unseen(model: Any, X: pa.Table) -> list[str]:
                 f"{counted(len(new), 'value')} of {name!r} never learned ({values}): the column says nothing there"
             )
     return notes
-
-
-def _categories(model: Any) -> dict[str, Array]:
-    """Return the categories that a model has learned, by column."""
-    features = getattr(getattr(model, "statistics_", None), "domain", None)
-    parts = getattr(getattr(features, "features", None), "parts", {})
-    found: dict[str, Array] = {}
-    for block, part in parts.items():
-        if block in CATEGORICAL:
-            found |= dict(zip(part.names.tolist(), part.categories, strict=True))
-    return found

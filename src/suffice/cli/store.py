@@ -8,21 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import suffice
-from suffice._core.kinds import TEXTUAL, ColumnContent
+from suffice._core.kinds import CATEGORICAL, ColumnContent
+from suffice._core.vector import Array
 from suffice._runtime.atomic_file import check_local
 from suffice.cli.console import noting
 from suffice.data.files.sheet import Reading
-from suffice.data.files.values import BOOLEAN, MOMENT, NUMBER, TEXT, TYPES
+from suffice.data.files.values import NUMBER, READ_AS, TEXT, TYPES
 from suffice.data.files.ways import WAYS
 from suffice.persistence import ModelFileError, load_noted, save
 from suffice.persistence.schema import declared, suits
 
 KEY = "command"  # of these facts among the notes of a file
-HOLDS = {  # how columns are read; all others are numbers
-    **dict.fromkeys(TEXTUAL, TEXT),
-    ColumnContent.BOOLEANS: BOOLEAN,
-    ColumnContent.DATES: MOMENT,
-}
 
 
 @dataclass(frozen=True)
@@ -92,8 +88,22 @@ def _columns(model: Any, path: Path) -> dict[str, str]:
             f"{path} was learned from an array without column names, but the command needs a model of a table: use it "
             "in Python with suffice.load, or fit it on a data frame"
         )
-    holds = {name: one.holds for name, one in getattr(model, "columns_", {}).items()}
-    return {str(name): HOLDS.get(ColumnContent(holds.get(name, "")), NUMBER) for name in names}
+    contents = {name: ColumnContent(one.holds) for name, one in getattr(model, "columns_", {}).items()}
+    text = {name for name, values in categories_of(model).items() if values.dtype.kind in "OUT"}
+    text |= {name for name, content in contents.items() if content is ColumnContent.EMPTY}
+    kinds = {name: READ_AS.get(content, TEXT if name in text else NUMBER) for name, content in contents.items()}
+    return {str(name): kinds.get(name, NUMBER) for name in names}
+
+
+def categories_of(model: Any) -> dict[str, Array]:
+    """The categories that a model has learned, by column."""
+    features = getattr(getattr(model, "statistics_", None), "domain", None)
+    parts = getattr(getattr(features, "features", None), "parts", {})
+    found: dict[str, Array] = {}
+    for block, part in parts.items():
+        if block in CATEGORICAL:
+            found |= dict(zip(part.names.tolist(), part.categories, strict=True))
+    return found
 
 
 def keep(stored: Stored, path: Path, seen: str | None) -> None:

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from scipy.stats import poisson
 
 from suffice._core.features import Encoded, Rows
+from suffice._core.kinds import ColumnContent
 from suffice._core.labels import OneHot
 from suffice._runtime.fingerprint import Content
 from suffice._runtime.random import row_hash
@@ -81,7 +82,7 @@ class Data(ABC):
         """The same rows, for sums that need no labels: all are of one class where the engine need not read labels."""
         return self
 
-    def read_as(self, holds: Mapping[Any, str]) -> Data:  # noqa: ARG002 - most rows have types
+    def read_as(self, holds: Mapping[Any, ColumnContent]) -> Data:  # noqa: ARG002 - most rows have types
         """The same rows, with text read as what columns hold in a model, in its words."""
         return self
 

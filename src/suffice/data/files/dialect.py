@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pcsv
 
 from suffice.data.files.encoding import TextFile
-from suffice.data.files.formulas import unquoted
 from suffice.data.files.sheet import Reading, TableError
-from suffice.data.files.text import Header, header_note, header_of, line_of, ragged
+from suffice.data.files.text import Header, TextBlock, blocks, header_note, header_of, line_of, ragged
 from suffice.data.files.values import (
     NOTHING,
     TEXT,
@@ -27,19 +24,11 @@ from suffice.data.files.values import (
     nearly_note,
     plain,
 )
-from suffice.data.files.ways import COMMAS, FORMS, LABEL, PLAIN, WAYS, first_with, fits, looks_like, shows
+from suffice.data.files.ways import BARE, COMMAS, FORMS, LABEL, PLAIN, WAYS, first_with, fits, looks_like, shows
 
 BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes that are read at a time; the later ones for files with longer lines
 EXACT = float(1 << 53)  # up to which a double has every whole number
 STRANGE = r"^[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?$"  # what is not of this shape is not a number
-
-
-class TextBlock(NamedTuple):
-    """Some rows as text, and the number of rows before them."""
-
-    first: int
-    rows: int
-    columns: dict[str, pa.ChunkedArray]
 
 
 @dataclass(frozen=True)
@@ -134,34 +123,6 @@ def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
     trimmed = pc.utf8_trim_whitespace(column)
     marks = pc.is_in(trimmed, pa.array(list(missing), pa.string()))
     return pc.if_else(marks, pa.scalar(None, pa.string()), trimmed)
-
-
-def blocks(
-    file: TextFile,
-    header: Header,
-    size: int,
-    names: Collection[str],
-    types: Mapping[str, pa.DataType] | None = None,
-    missing: Collection[str] = (),
-    decimal: str | None = None,
-) -> Iterator[TextBlock]:
-    """Blocks of a file, as text except for columns with types."""
-    convert = pcsv.ConvertOptions(
-        column_types={name: (types or {}).get(name, pa.string()) for name in names},
-        include_columns=list(names),
-        null_values=list(missing),
-        strings_can_be_null=False,
-        decimal_point=decimal or ".",
-    )
-    reading = pcsv.ReadOptions(column_names=list(header.names), skip_rows=header.lines, block_size=size)
-    parsing = pcsv.ParseOptions(delimiter=header.separator, newlines_in_values=file.quotes > 0)
-    first = 0
-    with file.stream() as stream:
-        for batch in pcsv.open_csv(stream, reading, parsing, convert):
-            columns = {name: pa.chunked_array([batch[name]]) for name in names}
-            text = {name: unquoted(one) for name, one in columns.items() if one.type == pa.string()}
-            yield TextBlock(first, batch.num_rows, columns | text)
-            first += batch.num_rows
 
 
 @dataclass
@@ -319,7 +280,7 @@ def _seen(
     file: TextFile, header: Header, size: int, how: Reading, learned: Mapping[str, str]
 ) -> tuple[int, dict[str, Seen]]:
     """The number of rows, and what the values of each column allow."""
-    seen, rows = {name: _begun(name, how, learned) for name in header.names if name not in how.drop}, 0
+    seen, rows = {name: _begun(name, header, how, learned) for name in header.names if name not in how.drop}, 0
     for block in blocks(file, header, size, header.names):
         for name, one in seen.items():
             kind, forms = one.kind, one.forms
@@ -331,11 +292,14 @@ def _seen(
     return rows, seen
 
 
-def _begun(name: str, how: Reading, learned: Mapping[str, str]) -> Seen:
+def _begun(name: str, header: Header, how: Reading, learned: Mapping[str, str]) -> Seen:
     if name in how.categorical or learned.get(name) == TEXT:
         return Seen(name, how.decimal, [], text=True)
     way = how.written.get(name)
-    return Seen(name, how.decimal, [*PLAIN, *WAYS, COMMAS] if way is None else [*PLAIN, way], way)
+    forms = [*PLAIN, *WAYS, COMMAS] if way is None else [*PLAIN, way]
+    if name in header.strings and name not in learned:
+        forms = [form for form in forms if form not in BARE]
+    return Seen(name, how.decimal, forms, way)
 
 
 def _change(

@@ -1,4 +1,4 @@
-"""Rows in Parquet, CSV and Arrow files, read some at a time."""
+"""Rows in Parquet, CSV, JSON lines and Arrow files, read some at a time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice._core.kinds import ColumnContent
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.messages import COUNT, check_value, or_else
@@ -21,7 +22,7 @@ from suffice.data.base import Batch, Both, Data, R, near
 from suffice.data.files.answers import Answers
 from suffice.data.files.kept import Worked
 from suffice.data.files.rows import FileRows, Files, Piece, TextFormat
-from suffice.data.files.values import HELD
+from suffice.data.files.values import READ_AS
 from suffice.data.layout import Layout, located
 from suffice.data.memory import ENTRIES
 
@@ -30,7 +31,7 @@ SEVERAL = 8  # pieces that files are read in, each by one thread; with fewer, th
 
 
 class Parquet(Data):
-    r"""Rows in Parquet, CSV or Arrow files, of which only some are in memory at a time.
+    r"""Rows in Parquet, CSV, JSON lines or Arrow files, of which only some are in memory at a time.
 
     Only the columns that are needed are read. Rows keep their order: that of the files, which are sorted by their
     paths (a list is read as it is), and that within each file.
@@ -58,7 +59,7 @@ class Parquet(Data):
         Rows in a batch; by default as many as make about two million cells.
     filesystem : one of `pyarrow.fs`, default=None
         Where the files are; None is this machine, or what the beginning of the path says, as in `s3://`.
-    format : {"parquet", "csv", "tsv", "ipc"} or one of `pyarrow.dataset`, default=None
+    format : {"parquet", "csv", "tsv", "json", "ipc"} or one of `pyarrow.dataset`, default=None
         What the files are; None goes by their names.
     verbose : int, default=0
         1 shows how many rows each pass has read.
@@ -140,9 +141,9 @@ class Parquet(Data):
         """The same rows with a function applied as they are read; `persist` keeps what it makes of few of them."""
         return Worked(self, Both(features, labels), features)
 
-    def read_as(self, holds: Mapping[str, str]) -> Parquet:
+    def read_as(self, holds: Mapping[str, ColumnContent]) -> Parquet:
         """The same rows, with columns of text files read as what they hold in a model."""
-        kinds = {name: HELD[words] for name, words in holds.items() if words in HELD}
+        kinds = {name: READ_AS[content] for name, content in holds.items() if content in READ_AS}
         if not kinds or not isinstance(self.files.format, TextFormat):
             return self
         self.files.check_same()

@@ -32,6 +32,8 @@ SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".jsonl": "json",
+    ".ndjson": "json",
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",
@@ -58,13 +60,13 @@ class Piece(NamedTuple):
 
 
 class TextFormat(NamedTuple):
-    """Text: with a separator, or with the one that a file's first line has most of."""
+    """Text: JSON lines, or values with a separator; None is the one that the first line has most of."""
 
     separator: str | None = None
 
 
 def _formats() -> dict[str, Any]:
-    text = {"csv": TextFormat(), "tsv": TextFormat("\t")}
+    text = {"csv": TextFormat(), "tsv": TextFormat("\t"), "json": TextFormat()}
     return {"parquet": dataset.ParquetFileFormat(), "ipc": dataset.IpcFileFormat(), **text}
 
 

@@ -11,10 +11,11 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from suffice._runtime.messages import join_words
-from suffice.data.files.dialect import blocks, settle
+from suffice.data.files.dialect import settle
 from suffice.data.files.encoding import file_bytes, text_file
 from suffice.data.files.index import index_columns
 from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns
+from suffice.data.files.text import blocks
 from suffice.data.files.values import TEXT, Where, as_learned, found, plain
 
 TYPED = {  # how files begin that say what their columns hold
@@ -31,7 +32,7 @@ def read(
     target: str | None = None,
     keep: Collection[str] = (),
 ) -> Sheet:
-    """A CSV, TSV, Parquet, Arrow or Feather file, also compressed by gzip, told apart by what is in them.
+    """A CSV, TSV, JSON lines, Parquet, Arrow or Feather file, also compressed by gzip, told apart by what is in them.
 
     An index of pandas is left out, unless one of the arguments names it.
 

@@ -1,13 +1,16 @@
-"""Tables as text: separators, headers, and rows that do not fit."""
+"""Tables as text, CSV or JSON lines: the header, rows by their line, and blocks of rows."""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.csv as pcsv
 
 from suffice._runtime.messages import join_words
 from suffice.data.files.encoding import TextFile
@@ -15,8 +18,9 @@ from suffice.data.files.formulas import unquoted
 from suffice.data.files.sheet import Reading, TableError
 
 SEPARATORS = (",", ";", "\t", "|")
-SHOWN = 40  # characters of a line in a message
-MOST = (1 << 31) - 1  # characters of a value
+MAX_SHOWN = 40  # characters of a line in a message
+MAX_VALUE = (1 << 31) - 1  # characters
+JSON_ROWS = 1 << 15  # in a block
 NUMBER = re.compile(r"[-+]?\d*[.,]?\d+(e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -28,18 +32,31 @@ class Row(NamedTuple):
     values: list[str]
 
 
+class TextBlock(NamedTuple):
+    """Some rows as text, and the number of rows before them."""
+
+    first: int
+    rows: int
+    columns: dict[str, pa.ChunkedArray]
+
+
 class Header(NamedTuple):
     """The separator of a text and the names of its columns, without the spaces around them."""
 
     separator: str
     names: tuple[str, ...]
-    lines: int  # that it takes, with blank ones before it
+    lines: int  # of the header, with blank ones before it
     has_rows: bool = True
+    json: bool = False  # whether every line is an object of JSON
+    strings: frozenset[str] = frozenset()  # columns that JSON writes in quotes: their digits are not numbers
 
 
 def header_of(file: TextFile, how: Reading) -> Header:
     """The header of a text; TableError unless every column has a name of its own."""
-    path, separator = file.path, how.separator or separator_of(_first_line(file))
+    first = _first_line(file)
+    if _is_json(file.path, first):
+        return _json_header(file)
+    path, separator = file.path, how.separator or separator_of(first)
     check_quotes(file, separator)
     rows = rows_of(file, separator)
     row = next(rows)
@@ -119,6 +136,8 @@ def ragged(file: TextFile, header: Header) -> str | None:
 
 def line_of(file: TextFile, header: Header, row: int) -> int:
     """The line on which a row of the table begins, counted from 1, header included."""
+    if header.json:
+        return next(islice(_objects(file), row, None))[0]
     for number, found in enumerate(rows_of(file, header.separator), start=-1):
         if number == row:
             return found.first
@@ -127,7 +146,7 @@ def line_of(file: TextFile, header: Header, row: int) -> int:
 
 def rows_of(file: TextFile, separator: str) -> Iterator[Row]:
     """Every row that is not empty, the header included."""
-    csv.field_size_limit(MOST)
+    csv.field_size_limit(MAX_VALUE)
     last = 0
     with file.lines() as lines:
         reader = csv.reader(lines, delimiter=separator)
@@ -137,5 +156,98 @@ def rows_of(file: TextFile, separator: str) -> Iterator[Row]:
             last = reader.line_num
 
 
+def blocks(
+    file: TextFile,
+    header: Header,
+    size: int,
+    names: Collection[str],
+    types: Mapping[str, pa.DataType] | None = None,
+    missing: Collection[str] = (),
+    decimal: str | None = None,
+) -> Iterator[TextBlock]:
+    """Blocks of a file, as text except for columns with types."""
+    if header.json:
+        yield from _json_blocks(file, names)
+        return
+    convert = pcsv.ConvertOptions(
+        column_types={name: (types or {}).get(name, pa.string()) for name in names},
+        include_columns=list(names),
+        null_values=list(missing),
+        strings_can_be_null=False,
+        decimal_point=decimal or ".",
+    )
+    reading = pcsv.ReadOptions(column_names=list(header.names), skip_rows=header.lines, block_size=size)
+    parsing = pcsv.ParseOptions(delimiter=header.separator, newlines_in_values=file.quotes > 0)
+    first = 0
+    with file.stream() as stream:
+        for batch in pcsv.open_csv(stream, reading, parsing, convert):
+            columns = {name: pa.chunked_array([batch[name]]) for name in names}
+            text = {name: unquoted(one) for name, one in columns.items() if one.type == pa.string()}
+            yield TextBlock(first, batch.num_rows, columns | text)
+            first += batch.num_rows
+
+
+class JsonNumber(str):
+    """A number as JSON writes it."""
+
+
+def _is_json(path: str, line: str) -> bool:
+    """True if a first line is an object of JSON; TableError for JSON that is not written line by line."""
+    line = line.strip()
+    if line.startswith("{"):
+        try:
+            return isinstance(json.loads(line), dict)
+        except ValueError:
+            pass
+    if line in ("{", "[") or line.startswith("[{"):
+        raise TableError(f"{path} is JSON, but not one object per line: write it as JSON lines")
+    return False
+
+
+def _objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines, each with the number of its line; numbers as they are written."""
+    with file.lines() as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
+            except ValueError as error:
+                raise TableError(f"{file.path}, line {number}: not an object of JSON ({error})") from error
+            if not isinstance(found, dict):
+                raise TableError(f"{file.path}, line {number}: not an object of JSON: {_short(line.strip())!r}")
+            yield number, found
+
+
+def _json_header(file: TextFile) -> Header:
+    """The names of all objects, in the order of their first appearance; TableError for a value with parts."""
+    strings: dict[str, bool] = {}
+    for line, values in _objects(file):
+        for name, value in values.items():
+            if isinstance(value, list | dict):
+                raise TableError(
+                    f"{file.path}, line {line}, column {name!r}: holds {type(value).__name__} values, but an entry of "
+                    "a table is one value: make each part a column of its own"
+                )
+            strings[name] = strings.get(name, False) or type(value) is str
+    if not strings:
+        raise TableError(f"{file.path} has no columns")
+    return Header(",", tuple(strings), 0, True, True, frozenset(name for name, some in strings.items() if some))
+
+
+def _json_blocks(file: TextFile, names: Collection[str]) -> Iterator[TextBlock]:
+    """Blocks of JSON lines as text, null where an object has no value."""
+    objects, first = (values for _, values in _objects(file)), 0
+    while some := list(islice(objects, JSON_ROWS)):
+        text = {name: [_json_text(values.get(name)) for values in some] for name in names}
+        columns = {name: pa.chunked_array([values], pa.string()) for name, values in text.items()}
+        yield TextBlock(first, len(some), columns)
+        first += len(some)
+
+
+def _json_text(value: Any) -> str | None:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from suffice._core.kinds import TEXTUAL, ColumnContent
 from suffice.data.files.sheet import Reading, TableError, counted
 from suffice.data.files.ways import WAYS, cast, written
 
@@ -20,14 +21,13 @@ TYPES = {
     TIME: pa.time64("us"),
     SPAN: pa.duration("us"),
 }
-HELD = {  # as models describe their columns
-    "numbers": NUMBER,
-    "text": TEXT,
-    "text like numbers": TEXT,
-    "text like dates": TEXT,
-    "boolean": BOOLEAN,
-    "dates": MOMENT,
-    "times of day": TIME,
+READ_AS = {  # what a file's column is read as, by what the column of a model holds
+    **dict.fromkeys(TEXTUAL, TEXT),
+    ColumnContent.NUMBERS: NUMBER,
+    ColumnContent.BOOLEANS: BOOLEAN,
+    ColumnContent.DATES: MOMENT,
+    ColumnContent.TIMES_OF_DAY: TIME,
+    ColumnContent.DURATIONS: SPAN,
 }
 WORDS = {NUMBER: "number", BOOLEAN: "truth value", MOMENT: "date", TIME: "time", SPAN: "span of time"}
 PLURAL = {

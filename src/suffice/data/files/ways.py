@@ -77,6 +77,7 @@ PLAIN = {  # forms of values that Arrow reads, in the order in which they are tr
     "number": pa.float64(),
 }
 FORMS = PLAIN | {name: way.to or pa.float64() for name, way in WAYS.items()} | {COMMAS: pa.float64(), LABEL: pa.int64()}
+BARE = {"whole", "boolean", "number", COMMAS, "1.234,5", "1,234.5"}  # forms that are text where a file quotes strings
 LIKE_NUMBERS = r"^[-+]?\d{1,3}([., ']\d{3})*([.,]\d+)?$"
 
 
