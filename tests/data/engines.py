@@ -57,7 +57,7 @@ class Unkept(Parquet):
     """Files that are read again in every pass, as large ones are."""
 
     def map(self, features=None, labels=None):
-        return replace(super().map(features, labels), lasting=False)
+        return replace(super().map(features, labels), may_cache=False)
 
 
 @cache

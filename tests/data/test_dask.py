@@ -210,7 +210,7 @@ def test_encoded_partitions_stay_on_the_workers_until_they_are_not_needed():
     client, encoder = dask_client(), Numbers()
     before = tasks(client)
     kept = Dask(dask_frame(numbers()), TARGET, client=client).map(encoder).persist()
-    assert kept.map(encoder).persist()._kept is kept._kept, "encoded rows are not kept twice"
+    assert kept.map(encoder).persist()._cache is kept._cache, "encoded rows are not kept twice"
     kept.sum(Observed(DiagonalGaussian()))
     assert sum(key.startswith("suffice_keep") for key in tasks(client) - before) == 3
     del kept

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from suffice.data import DataError, Layout, Memory, Named, is_source, source
-from suffice.data.layout import answers, located
+from suffice.data.layout import answer_columns, located
 
 TABLE = {"id": [1, 2, 3], "a": [0.5, None, 2.0], "b": ["u", "v", None], "y": ["p", "q", "p"], "w": [1.0, 0.0, 2.0]}
 
@@ -22,7 +22,7 @@ def test_columns_are_told_apart(frame):
     assert (names, len(batch.X)) == (["a", "b"], 2), "the row of weight zero is left out"
     assert batch.Y.classes.tolist() == ["p"]
     assert batch.Y.weight.tolist() == [1.0, 2.0]
-    said = layout.answered(frame(TABLE), Named(lambda X: np.full((len(X), 2), 0.5), ("p(p)", "p(q)")))
+    said = layout.answers(frame(TABLE), Named(lambda X: np.full((len(X), 2), 0.5), ("p(p)", "p(q)")))
     assert list(said) == ["id", "p(p)", "p(q)"]
     assert said["p(q)"].tolist() == [0.5, 0.5, 0.5], "rows of weight zero are predicted as any other"
 
@@ -58,7 +58,7 @@ def test_settings_that_contradict_each_other(given, message):
         (Layout("y"), {"y": pa.nulls(3, pa.string())}, "all rows have no label in column 'y'"),
         (Layout("y", "w"), {"w": [1.0, -1.0, 1.0]}, "weights in column 'w' must be finite"),
         (Layout("y", "w"), {"w": [1.0, None, 1.0]}, "weights in column 'w' must be finite"),
-        (Layout("y", "w"), {"w": ["1", "x", "2"]}, "weights in column 'w' are no numbers"),
+        (Layout("y", "w"), {"w": ["1", "x", "2"]}, "weights in column 'w' are not numbers"),
         (Layout("y", columns=()), {}, "no column is left for features"),
     ],
 )
@@ -69,8 +69,8 @@ def test_tables_that_cannot_be_learned_from(layout, changed, message):
 
 def test_answers_and_keys_need_different_names():
     with pytest.raises(ValueError, match="the key 'id' is also the name of an answer"):
-        Layout("y", keys=("id",)).answered(pa.table(TABLE), Named(lambda X: np.zeros(len(X)), ("id",)))
-    assert list(answers(np.zeros((2, 2)), ())) == ["answer 0", "answer 1"]
+        Layout("y", keys=("id",)).answers(pa.table(TABLE), Named(lambda X: np.zeros(len(X)), ("id",)))
+    assert list(answer_columns(np.zeros((2, 2)), ())) == ["answer 0", "answer 1"]
 
 
 def test_rows_in_memory_are_no_source():

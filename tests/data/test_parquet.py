@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
 from suffice.data import DataError, Memory, Parquet
 from suffice.data.base import rows_in
-from suffice.data.files import kept as _kept
+from suffice.data.files import cache
 from suffice.learners import RiskCalibration
 from suffice.testing import check_engine
 from tests.data.test_scale import TARGET, mixed
@@ -294,8 +294,8 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("memory", "disk"), [(1 << 26, 1 << 30), (300, 1 << 30), (0, 100), (0, 0)])
 def test_what_is_kept_changes_no_answer(tmp_path, monkeypatch, memory, disk):
-    monkeypatch.setattr(_kept, "MEMORY", memory)
-    monkeypatch.setattr(_kept.WorkedOnce, "disk", disk)
+    monkeypatch.setattr(cache, "MAX_MEMORY", memory)
+    monkeypatch.setattr(cache.PrecomputedRows, "disk", disk)
     table = kinds(seed=3)
     folder = spread(tmp_path / "rows", table)
     rows = table.drop_columns("label")
@@ -307,13 +307,13 @@ def test_what_is_kept_changes_no_answer(tmp_path, monkeypatch, memory, disk):
 
 @pytest.mark.parametrize("memory", [500, 1100, 5000])
 def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
-    monkeypatch.setattr(_kept, "MEMORY", memory)
-    monkeypatch.setattr(_kept, "A_CATEGORY", 0)
+    monkeypatch.setattr(cache, "MAX_MEMORY", memory)
+    monkeypatch.setattr(cache, "CATEGORY_BYTES", 0)
     folder = spread(tmp_path / "rows")
     model = NaiveBayes().fit(str(folder), y="label")._fit_result().model
     data = Parquet(folder, "label", batch_rows=20).map(model.encoder)
     kept = data.precomputed(model.seen)
-    assert isinstance(kept, _kept.WorkedOnce)
+    assert isinstance(kept, cache.PrecomputedRows)
     assert kept.store.held <= memory
     assert (kept.store.written > 0) == (memory < 300 * 4), "three cells and a label a row"
     assert kept.count() == kept.sum(rows_in) == 300
@@ -323,10 +323,10 @@ def test_rows_that_are_many_stay_in_their_files(tmp_path, monkeypatch):
     folder = spread(tmp_path / "rows")
     encoder = GaussianNB()._model().encoder
     data = Parquet(folder, "label").map(encoder)
-    assert isinstance(data.persist(), _kept.Kept)
-    monkeypatch.setattr(_kept, "MEMORY", 1000)
+    assert isinstance(data.persist(), cache.CachedRows)
+    monkeypatch.setattr(cache, "MAX_MEMORY", 1000)
     lazy = data.persist()
-    assert not isinstance(lazy, _kept.Kept)
+    assert not isinstance(lazy, cache.CachedRows)
     assert lazy.sum(rows_in) == 300
     parts = [part.sum(rows_in) for part in lazy.split([0.5, 0.5], 1)]
     assert reduce(operator.add, parts) == 300

@@ -54,7 +54,7 @@ class Tables(Data):
         return reduce(operator.add, (pickle.loads(pickle.dumps(f))(self.layout.batch(part)) for part in self.parts))  # noqa: S301
 
     def transform(self, f):
-        return pd.concat([pd.DataFrame(self.layout.answered(part, f)) for part in self.parts], ignore_index=True)
+        return pd.concat([pd.DataFrame(self.layout.answers(part, f)) for part in self.parts], ignore_index=True)
 
 
 def memory(table, columns):

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from suffice import GaussianNB
 from suffice.data import DataError, Parquet
 from suffice.data.base import rows_in
-from suffice.data.files import kept as _kept
+from suffice.data.files import cache
 from suffice.data.files import rows as _files
 from tests.data.test_parquet import FEATURES, FRAME, TABLE, X, in_memory, spread
 
@@ -21,7 +21,7 @@ from tests.data.test_parquet import FEATURES, FRAME, TABLE, X, in_memory, spread
 @pytest.fixture
 def unkept(monkeypatch):
     """Rows are read again in every pass, as many are."""
-    monkeypatch.setattr(_kept, "MEMORY", 0)
+    monkeypatch.setattr(cache, "MAX_MEMORY", 0)
 
 
 @pytest.mark.usefixtures("unkept")
@@ -73,7 +73,7 @@ def test_threads_and_batches_change_no_sum(tmp_path):
 
 
 def test_a_column_that_is_recorded_later_keeps_its_digits(tmp_path, monkeypatch):
-    monkeypatch.setattr(_kept, "MEMORY", 0)
+    monkeypatch.setattr(cache, "MAX_MEMORY", 0)
     rng = np.random.default_rng(0)
     n = 5000
     label = rng.integers(2, size=n)

@@ -42,7 +42,7 @@ def test_weights_of_experts_are_learned_in_one_pass_over_files(tmp_path, monkeyp
     frame["label"] = np.where(frame["a"] + RNG.normal(size=600) > 0, "u", "v")
     for i in range(9):
         frame.iloc[i::9].to_parquet(tmp_path / f"{i}.parquet", index=False)
-    monkeypatch.setattr("suffice.data.files.kept.MEMORY", 0)
+    monkeypatch.setattr("suffice.data.files.cache.MAX_MEMORY", 0)
     passes, total = [], Parquet.sum
     monkeypatch.setattr(Parquet, "sum", lambda self, f: (passes.append(f), total(self, f))[1])
     found = make().fit(Parquet(tmp_path, "label"))

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 
 from suffice import GaussianNB, NaiveBayes
 from suffice.data import DataError, Spark
-from suffice.data._spark_tasks import ROWS, Add, _row
+from suffice.data.spark import ROWS, Add, _row
 from suffice.encoders import Numbers
 from suffice.learners import Observed, RiskCalibration
 from suffice.models import DiagonalGaussian
@@ -134,7 +134,7 @@ def test_encoded_rows_are_cached_once_and_released():
     gc.collect()
     before, encoder = cached(), Numbers()
     kept = Spark(spark_frame(numbers()), TARGET).map(encoder).persist()
-    assert kept.map(encoder).persist()._kept is kept._kept, "encoded rows are not kept twice"
+    assert kept.map(encoder).persist()._cache is kept._cache, "encoded rows are not kept twice"
     assert kept.count() == 60
     assert cached() == before + 1
     assert sorted(piece.count() for piece in kept.pieces(3, 0)) == [0, 20, 40]

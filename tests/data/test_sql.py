@@ -21,7 +21,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.data import SQL
-from suffice.data.sql import _sums as _grid
+from suffice.data.sql import _rows
 from suffice.data.sql._rows import SQLRows
 from suffice.data.sql._source import RELATION
 from suffice.data.sql._writing import PARTS
@@ -229,7 +229,7 @@ def test_cells_are_those_of_the_grid(db, shift):
     db.load(pd.DataFrame({"x": values, TARGET: 0, "row": np.arange(400)}), "t")
     rows = SQLRows.of(SQL(db.connection, "t", target=TARGET, columns=["x"]).source)
     say = rows.writer()
-    query = say.query(rows.source.from_table, {"x": _grid.truncated(say, say.read("x"), shift), "row": say.raw("row")})
+    query = say.query(rows.source.from_table, {"x": _rows.truncated(say, say.read("x"), shift), "row": say.raw("row")})
     found = np.array([x for x, _ in sorted(rows.source.run(query), key=lambda row: row[1])])
     own = grid.ordered(values) >> shift
     assert (grid.ordered(found) >> shift == own).all()
@@ -240,7 +240,7 @@ def test_cells_are_those_of_the_grid(db, shift):
 
 @pytest.mark.parametrize("fetched", [1, 16])
 def test_histograms_are_those_of_memory(monkeypatch, fetched):
-    monkeypatch.setattr(_grid, "FETCHED", fetched)
+    monkeypatch.setattr(_rows, "MAX_FETCHED", fetched)
     rng = np.random.default_rng(0)
     n = 9000
     y = rng.integers(2, size=n)

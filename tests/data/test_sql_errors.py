@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
         (AdditiveTables(), "what Views makes of rows cannot be asked"),
         (LogisticRegression(), "cannot be learned in a database"),
         (GaussianNB(learner=RiskCalibration(out_of_sample=True)), "Memory|memory"),
-        (GaussianNB(learner=RiskCalibration(batch_size=10)), "draws rows one by one"),
+        (GaussianNB(learner=RiskCalibration(batch_size=10)), "draws single rows, which SQL cannot do"),
     ],
     ids=["trees", "views", "newton", "out-of-sample", "minibatches"],
 )
@@ -110,7 +110,7 @@ def test_labels_are_needed_to_learn(db):
             sqlite3.connect(":memory:"),
             {},
             TypeError,
-            r"a Connection is no table: name one, as in suffice.data.SQL\(connection",
+            r"a Connection is not a table: name one, as in suffice.data.SQL\(connection",
         ),
         (sqlite3.connect(":memory:"), {"table": "t", "dialect": "db2"}, ValueError, "dialect must be one of"),
         ("nowhere.duckdb", {"table": "t"}, DataError, "there is no database 'nowhere.duckdb'"),
@@ -165,9 +165,7 @@ def test_columns_that_differ_in_case_alone():
     frame = broken().rename(columns={"b": "A"})
     model = GaussianNB().fit(frame[["a", "A"]], frame[TARGET])
     for dialect in ("duckdb", "sqlite"):
-        with pytest.raises(
-            ValueError, match=f"columns 'a' and 'A' differ in case alone, which {dialect} does not tell"
-        ):
+        with pytest.raises(ValueError, match=f"columns 'a' and 'A' differ only in case, which {dialect} does not tell"):
             model.to_sql("t", dialect)
     assert '"A"' in model.to_sql("t", "postgres")
     assert '"A_1"' in model.to_sql("t", "duckdb", columns=["a", "A_1"])
@@ -175,7 +173,10 @@ def test_columns_that_differ_in_case_alone():
 
 def test_a_connection_is_no_table():
     duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect() as connection, pytest.raises(TypeError, match=r"is no table: name one, as in suffice\.data"):
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(TypeError, match=r"is not a table: name one, as in suffice"),
+    ):
         GaussianNB().fit(connection, "y")
 
 

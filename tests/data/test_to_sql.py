@@ -264,7 +264,7 @@ def test_a_schema_and_keys():
     ("settings", "message"),
     [
         ({"dialect": "oracle"}, r"dialect must be one of \['duckdb', 'postgres', 'sqlite'\], got 'oracle'"),
-        ({"keys": "prediction"}, "the key 'prediction' would stand twice"),
+        ({"keys": "prediction"}, "the key 'prediction' is also the name of an answer"),
         ({"table": ""}, r"table must be the name of a table, or \(schema, name\), got ''"),
         ({"table": "a\0b"}, "zero byte"),
     ],

@@ -258,7 +258,7 @@ class Hits:
     def query(self, rows: DatabaseRows) -> RightShare:
         """`RightShare` of the rows of a database."""
         check_family(rows.classes, self.classes, "class labels")
-        return RightShare(*rows.agreeing(self.formula, self.classes))
+        return RightShare(*rows.correct_weight(self.formula, self.classes))
 
     def formula(self, ops: Arithmetic[E]) -> E:
         """The number of the predicted class, as a formula of the columns."""

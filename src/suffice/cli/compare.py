@@ -45,7 +45,8 @@ MAX_DEFAULT_JOBS = 4  # every process holds a copy of the training rows
 
 def compare(
     table: Annotated[
-        str, typer.Argument(help="A CSV, TSV, JSON lines, Parquet or Arrow file, or breast_cancer, digits, iris or wine.")
+        str,
+        typer.Argument(help="A CSV, TSV, JSON lines, Parquet or Arrow file, or breast_cancer, digits, iris or wine."),
     ] = "",
     target: options.Target = None,
     methods: Annotated[

@@ -1,4 +1,4 @@
-"""Which columns of a table are labels, weights, keys and features: all that engines with tables have in common."""
+"""The roles of the columns of a table: labels, weights, keys and features."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from suffice.data.base import Batch
 
 
 class DataError(ValueError):
-    """Rows that cannot be read or learned from; the message names the file or partition."""
+    """Rows cannot be read or learned from; the message names the file or partition."""
 
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """What is wrong with rows, as a DataError that begins with where they are.
+    """Raise errors of rows as a DataError that begins with their place.
 
     >>> with located("part 3"):
     ...     raise ValueError("no labels")
@@ -39,7 +39,7 @@ def located(where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a table are to learning and predicting, as a value that travels to where the rows are.
+    """The roles of the columns of a table, as a value that can be sent to the rows.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Layout:
     weight : str, default=None
         The column with the row weights.
     columns : tuple of str, default=None
-        The columns with the features; by default all that are nothing else.
+        The columns with the features; by default all other columns.
     keys : tuple of str, default=()
-        Columns that say which row is which: they are no features, and come back with the predictions.
+        Columns that identify rows: they are returned with the predictions, and are not features.
 
     Examples
     --------
@@ -75,27 +75,27 @@ class Layout:
         keys = (keys,) if isinstance(keys, str) else tuple(keys)
         if isinstance(columns, str):
             raise TypeError(f"columns must be None or a list of names, got {columns!r}")
-        listed = None if columns is None else tuple(columns)
+        features = None if columns is None else tuple(columns)
         named = [name for name in (target, weight, *keys) if name is not None]
-        wrong = [name for name in (*named, *(listed or ())) if not isinstance(name, str)]
+        wrong = [name for name in (*named, *(features or ())) if not isinstance(name, str)]
         if wrong:
             raise TypeError(f"target, weight, columns and keys are names of columns, got {show_all(wrong)}")
-        again = sorted({name for name in listed or () if (listed or ()).count(name) > 1})
+        again = sorted({name for name in features or () if (features or ()).count(name) > 1})
         if again:
             raise ValueError(f"columns has {show_all(again)} more than once: name each feature once")
-        twice = sorted({name for name in named if named.count(name) > 1} | set(named).intersection(listed or ()))
+        twice = sorted({name for name in named if named.count(name) > 1} | set(named).intersection(features or ()))
         if twice:
             raise ValueError(f"a column is the target, the weight, a key or a feature, not two of them: {twice}")
-        return cls(target, weight, listed, keys)
+        return cls(target, weight, features, keys)
 
     @property
     def beside(self) -> list[str]:
-        """The columns that are read beside the features: those of the labels and the weights."""
+        """The columns of the labels and the weights."""
         return [name for name in (self.target, self.weight) if name is not None]
 
     @property
     def named(self) -> set[str]:
-        """All columns that were given by name."""
+        """All columns that are given by name."""
         return {name for name in (self.target, self.weight, *(self.columns or ()), *self.keys) if name is not None}
 
     def check_labels(self) -> None:
@@ -104,11 +104,11 @@ class Layout:
             raise ValueError(no_labels("target= with the name of a column"))
 
     def without_labels(self) -> Layout:
-        """The same with labels that are not read: all rows are of one class."""
+        """The same layout without labels: all rows are of one class."""
         return Unlabelled(self.target, self.weight, self.columns, self.keys)
 
     def features(self, names: Sequence[str]) -> list[str]:
-        """The names of the features among all columns; ValueError if one that was given is not there."""
+        """The names of the features among all columns; ValueError if a given one is missing."""
         self.check(names, self.columns or ())
         others = {self.target, self.weight, *self.keys}
         found = [name for name in names if name not in others] if self.columns is None else list(self.columns)
@@ -117,21 +117,21 @@ class Layout:
         return found
 
     def needed(self, names: Sequence[str], labels: bool) -> list[str]:
-        """The columns to read, of all there are; with those of the labels and weights, or with the keys."""
+        """The columns to read: features with labels and weights (`labels`), or with keys."""
         if not labels:
             self.check(names, self.keys)
             return [*self.keys, *self.features(names)]
         self.check(names, self.beside)
         return [*self.features(names), *self.beside]
 
-    def check(self, names: Sequence[str], asked: Sequence[str]) -> None:
-        """ValueError unless all columns that are asked for are there."""
-        lost = [name for name in asked if name not in set(names)]
+    def check(self, names: Sequence[str], needed: Sequence[str]) -> None:
+        """ValueError unless all needed columns are there."""
+        lost = [name for name in needed if name not in set(names)]
         if lost:
             raise ValueError(f"there is no column {show_all(lost)}; the columns are {show_all(names)}")
 
     def batch(self, table: Any) -> Batch:
-        """Some rows of a data frame of any library, with their labels; rows of weight zero are left out."""
+        """The rows of a data frame of any library, with their labels; rows of weight zero are left out."""
         self.check_labels()
         frame = nw.from_native(table, eager_only=True)
         self.needed(frame.columns, labels=True)
@@ -146,17 +146,17 @@ class Layout:
         frame = nw.from_native(table, eager_only=True)
         return frame.select(self.features(frame.columns)).to_native()
 
-    def answered(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
-        """The key columns of some rows, and after them what f says of their features, by name."""
+    def answers(self, table: Any, f: Callable[[Any], Any]) -> dict[str, Any]:
+        """The key columns of some rows, and after them the columns of f of their features, by name."""
         frame = nw.from_native(table, eager_only=True)
         self.check(frame.columns, self.keys)
-        kept: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
-        said = answers(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
-        check_apart(kept, said)
-        return kept | said
+        keys: dict[str, Any] = {name: frame.get_column(name).to_native() for name in self.keys}
+        found = answer_columns(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
+        check_apart(keys, found)
+        return keys | found
 
     def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
-        return _labelled(frame.get_column(str(self.target)), str(self.target), weight)
+        return _one_hot(frame.get_column(str(self.target)), str(self.target), weight)
 
     def _weights(self, frame: nw.DataFrame[Any]) -> Array | None:
         if self.weight is None:
@@ -164,7 +164,7 @@ class Layout:
         try:
             weight = np.asarray(frame.get_column(self.weight).to_numpy(), dtype=float)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"the weights in column {self.weight!r} are no numbers ({error})") from error
+            raise ValueError(f"the weights in column {self.weight!r} are not numbers ({error})") from error
         if not (np.isfinite(weight) & (weight >= 0)).all():
             raise ValueError(wrong_weights(self.weight))
         return weight
@@ -172,7 +172,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Unlabelled(Layout):
-    """A layout of rows that are all of one class; the column of the labels need not be there.
+    """A layout without labels: all rows are of one class, and the column of the labels need not exist.
 
     >>> import pandas as pd
     >>> Layout("y").without_labels().batch(pd.DataFrame({"x": [1.5, 2.0], "y": ["a", None]})).Y.codes
@@ -184,14 +184,14 @@ class Unlabelled(Layout):
         return [] if self.weight is None else [self.weight]
 
     def check_labels(self) -> None:
-        """None are needed."""
+        """No labels are needed."""
 
     def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
-        return alike(len(frame), weight)
+        return one_class(len(frame), weight)
 
 
-def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
-    """Labels (n,) with their weights; ValueError where one is missing."""
+def _one_hot(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
+    """Labels (n,) with their weights; ValueError if one is missing."""
     missing = column.null_count()
     if missing:
         raise ValueError(without_label(missing, len(column), called))
@@ -200,37 +200,35 @@ def _labelled(column: nw.Series[Any], called: str, weight: Array | None) -> OneH
     native = column.to_native()
     if not len(column) or not hasattr(native, "dictionary_encode"):
         return OneHot.of(np.asarray(column.to_numpy()), weight)
-    flat = _plain(native).combine_chunks()
-    if _holds_integers(flat):  # which are labels, whatever they are
+    flat = _without_dictionary(native).combine_chunks()
+    if str(flat.type).startswith(("int", "uint")):
         return OneHot.of_checked(flat.to_numpy(), weight)
-    found = flat.dictionary_encode()  # by Arrow, which is many times as fast
+    # Arrow finds the distinct labels many times as fast as NumPy.
+    found = flat.dictionary_encode()
     values = found.dictionary.to_numpy(zero_copy_only=False)
-    distinct = OneHot.of(np.tile(values, 3))  # as often as labels come
+    # Repeated, because scikit-learn warns of labels that are nearly all different.
+    distinct = OneHot.of(np.tile(values, 3))
     codes = looked_up(distinct.codes[: len(values)], found.indices.to_numpy())
     return OneHot(distinct.classes, codes, weight)
 
 
-def alike(n: int, weight: Array | None = None) -> OneHot:
+def one_class(n: int, weight: Array | None = None) -> OneHot:
     """Labels of n rows that are all of one class."""
     return OneHot(np.zeros(1), np.zeros(n, np.int8), weight)
 
 
-def _plain(column: Any) -> Any:
-    """A column of Arrow with its values themselves, where it keeps them in a dictionary."""
+def _without_dictionary(column: Any) -> Any:
+    """A column of Arrow with plain values."""
     return column.cast(column.type.value_type) if str(column.type).startswith("dictionary") else column
 
 
-def _holds_integers(array: Any) -> bool:
-    return str(array.type).startswith(("int", "uint"))
-
-
 def no_labels(give: str, who: str = "this data set") -> str:
-    """What is said where there are no labels, and what to give."""
+    """The error of a data set without labels, with what to give."""
     return f"{who} has no labels to learn from: give {give}"
 
 
 def without_label(missing: int, every: int, called: str) -> str:
-    """What is said where some labels of a column are missing.
+    """The error of a column in which some labels are missing.
 
     >>> without_label(1, 4, "y")
     "1 of 4 rows have no label in column 'y': leave such rows out, or fill them in"
@@ -240,7 +238,7 @@ def without_label(missing: int, every: int, called: str) -> str:
 
 
 def wrong_weights(called: str) -> str:
-    """What is said of a column with weights that are none."""
+    """The error of a column with invalid weights."""
     return f"the weights in column {called!r} must be finite numbers of at least 0"
 
 
@@ -252,14 +250,14 @@ def check_apart(keys: Iterable[str], answers: Iterable[str]) -> None:
 
 
 def names_of(f: Callable[[Any], Any]) -> tuple[str, ...]:
-    """What the columns of f's answers are called; () where f does not say."""
+    """The names of the columns of f's answers; () if f has none."""
     return tuple(getattr(f, "names", ()) or ())
 
 
-def answers(values: Any, names: Sequence[str] = ()) -> dict[str, Array]:
+def answer_columns(values: Any, names: Sequence[str] = ()) -> dict[str, Array]:
     """Answers (n,) or (n, k) as columns by name.
 
-    >>> answers(np.array([[0.25, 0.75]]), ["p(a)", "p(b)"])
+    >>> answer_columns(np.array([[0.25, 0.75]]), ["p(a)", "p(b)"])
     {'p(a)': array([0.25]), 'p(b)': array([0.75])}
     """
     values = np.asarray(values)

@@ -1,4 +1,4 @@
-"""Rows in partitions that are elsewhere: what is done with each partition there, and how partial sums are added."""
+"""Rows in partitions that workers hold: how a partition is summed, how partial sums are added, what is cached."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
@@ -18,16 +18,16 @@ from suffice.data.fingerprint import row_digests
 from suffice.data.layout import Layout, located
 from suffice.data.memory import row_slices
 
-FAN_IN = 8  # partial sums that are added in one task
+FAN_IN = 8  # partial sums that one task adds
 
 
-def called(number: int) -> str:
-    """What messages call a partition."""
+def partition_name(number: int) -> str:
+    """The name of a partition in messages."""
     return f"partition {number}"
 
 
-def narrowed(layout: Layout, names: Sequence[str], labels: bool) -> Layout:
-    """The layout of a table that has only the columns that are needed: for learning, or for predicting."""
+def projected(layout: Layout, names: Sequence[str], labels: bool) -> Layout:
+    """The layout of a table with only the columns needed for learning (`labels`), or for predicting."""
     features = tuple(layout.features(names))
     return replace(layout, columns=features, keys=()) if labels else Layout(columns=features, keys=layout.keys)
 
@@ -36,47 +36,57 @@ def slices(batch: Batch) -> Iterator[Batch]:
     """A batch in batches whose temporaries are small, at least one."""
     frame = nw.from_native(batch.X, eager_only=True, pass_through=True)
     for rows in row_slices(batch.X):
-        if isinstance(frame, nw.DataFrame):
-            yield Batch(frame[rows].to_native(), batch.Y[rows])
-        else:
-            yield Batch(batch.X[rows], batch.Y[rows])
+        X = frame[rows].to_native() if isinstance(frame, nw.DataFrame) else batch.X[rows]
+        yield Batch(X, batch.Y[rows])
 
 
 @dataclass(frozen=True)
 class Partial:
-    """The sum of f over one partition after a change, as a value that travels there."""
+    """The sum of f over one partition after a change. A value, so that it can be sent to a worker."""
 
     f: Callable[[Batch], Any]
     change: Change | None = None
 
     def __call__(self, number: int, batch: Batch) -> Any:
         f = self.f if self.change is None else After(self.change, self.f)
-        with located(called(number)), undivided(batch.X.shape[1]):
+        with located(partition_name(number)), undivided(batch.X.shape[1]):
             first, *rest = map(f, slices(batch))
             return sum(rest, first)
 
 
-def added(numbers: Sequence[int], partial: Sequence[Any]) -> Any:
-    """Partial sums in their order; each is that of the partition of its number and of those up to the next."""
+@dataclass(frozen=True)
+class ChangeBatch:
+    """A batch of a partition after a change, as workers cache it."""
+
+    change: Change | None
+
+    def __call__(self, number: int, batch: Batch) -> Batch:
+        with located(partition_name(number)), undivided(batch.X.shape[1]):
+            return batch if self.change is None else self.change(batch)
+
+
+def add_in_order(numbers: Sequence[int], partial: Sequence[Any]) -> Any:
+    """The total of partial sums; each is of the partition of its number and of those up to the next number."""
     total = partial[0]
     for number, part in zip(numbers[1:], partial[1:], strict=True):
-        with located(called(number)):
+        with located(partition_name(number)):
             total = total + part
     return total
+
+
+class Cache(NamedTuple):
+    """Batches that the workers hold, in the engine's own form, and a batch without rows."""
+
+    batches: Any
+    empty: Batch
 
 
 class Partitioned(Data):
     """An engine with partitions: changes of batches are collected, and made where the rows are."""
 
-    change: Change | None = None  # to be made of the batches that are kept, or read
-    features: Callable[[Any], Any] | None = None  # what was done to features since they were read
-
-    def _after(self, change: Change, features: Callable[[Any], Any] | None = None) -> Self:
-        other = copy.copy(self)
-        other.change = change if self.change is None else After(self.change, change)
-        if features is not None:
-            other.features = features if self.features is None else After(self.features, features)
-        return other
+    change: Change | None = None  # to be made to batches when they are read
+    features: Callable[[Any], Any] | None = None  # all changes to features since they were read
+    _cache: Cache | None = None
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -86,33 +96,29 @@ class Partitioned(Data):
     def changed(self, change: Change) -> Self:
         return self._after(change)
 
-    def pieces(self, count: int, seed: int) -> Sequence[Data]:
-        """The partitions in random order, in so many groups; where there are fewer, each is split by hash."""
-        order = np.random.default_rng(seed).permutation(self._partitions())
-        if count <= len(order):
-            return [self._only(np.sort(group).tolist()) for group in np.array_split(order, count)]
-        shares = [1.0] * -(-count // max(1, len(order)))
-        return [piece for number in order.tolist() for piece in self._only([number]).split(shares, seed)]
+    def _after(self, change: Change, features: Callable[[Any], Any] | None = None) -> Self:
+        other = copy.copy(self)
+        other.change = change if self.change is None else After(self.change, change)
+        if features is not None:
+            other.features = self._of_features(features)
+        return other
 
-    def fingerprint(self) -> dict[str, Any]:
-        """The number of rows, and the sum of a digest of each: one pass over them."""
-        rows, values = self.sum(row_digests).tolist()
-        return {"rows": rows, "values": f"{values:016x}"}
-
-    @abstractmethod
-    def _partitions(self) -> int:
-        """How many partitions there are."""
-
-    @abstractmethod
-    def _only(self, numbers: list[int]) -> Self:
-        """The rows of some partitions."""
-
-    def _asked(self, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """f of features as they are read."""
+    def _of_features(self, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """f as a function of features as they are read."""
         return f if self.features is None else After(self.features, f)
 
-    def _leaves_as_is(self, empty: Batch) -> bool:
-        """Whether the change gives back the rows that it is given: then they need not be kept once more."""
+    def persist(self) -> Self:
+        """The same rows, with batches cached by the workers until nothing refers to this data set any more."""
+        empty = self._empty_batch() if self._cache is None else self._cache.empty
+        if self._cache is not None and self._returns_input(empty):
+            return self
+        other = copy.copy(self)
+        batches = self._cache_batches(ChangeBatch(self.change))
+        other._cache, other.change = Cache(batches, empty if self.change is None else self.change(empty)), None
+        return other
+
+    def _returns_input(self, empty: Batch) -> bool:
+        """True if the change returns the very rows that it gets: then they need not be cached again."""
         if self.change is None:
             return True
         try:
@@ -120,3 +126,32 @@ class Partitioned(Data):
         except (TypeError, ValueError):
             return False
         return after.X is empty.X and after.Y is empty.Y
+
+    def pieces(self, count: int, seed: int) -> Sequence[Data]:
+        """The partitions in random order, in `count` groups; if there are fewer partitions, each is split by hash."""
+        order = np.random.default_rng(seed).permutation(self._partition_count())
+        if count <= len(order):
+            return [self._select(np.sort(group).tolist()) for group in np.array_split(order, count)]
+        shares = [1.0] * -(-count // max(1, len(order)))
+        return [piece for number in order.tolist() for piece in self._select([number]).split(shares, seed)]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """The number of rows, and the sum of a digest of each: one pass over them."""
+        rows, values = self.sum(row_digests).tolist()
+        return {"rows": rows, "values": f"{values:016x}"}
+
+    @abstractmethod
+    def _partition_count(self) -> int:
+        """The number of partitions."""
+
+    @abstractmethod
+    def _select(self, numbers: list[int]) -> Self:
+        """The rows of some partitions."""
+
+    @abstractmethod
+    def _empty_batch(self) -> Batch:
+        """A batch without rows, as the engine reads it."""
+
+    @abstractmethod
+    def _cache_batches(self, change: ChangeBatch) -> Any:
+        """Have the workers cache the batches after a change; the result refers to them."""

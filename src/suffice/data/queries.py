@@ -1,4 +1,4 @@
-"""Sums by query: what the rows of a database can be asked for, and how a function of batches asks for it."""
+"""Sums by query: the sums that the rows of a database offer, and how a function of batches uses them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from suffice._core.vector import Array
 
 
 class Power(NamedTuple):
-    """Sums of weights, of x - o and of its squares by class, with squares whole (k, d, d) or as diagonals (k, d)."""
+    """Sums of weights, of x - o and of its squares by class; squares are matrices (k, d, d) or diagonals (k, d)."""
 
     origin: Array  # (k, d)
-    weight: Array  # (k, d), or (k, 1) with whole squares
+    weight: Array  # (k, d), or (k, 1) with matrices
     first: Array  # (k, d)
     second: Array
 
@@ -37,11 +37,11 @@ class DatabaseRows(ABC):
 
     @abstractmethod
     def holding(self) -> list[tuple[str, str]]:
-        """Of each column its `ColumnScale`, and what it holds, in words."""
+        """The `ColumnScale` and the content of each column."""
 
     @abstractmethod
     def encoded(self, encoder: Any) -> DatabaseRows:
-        """The same rows as an encoder reads them, which says so in `sql_columns(rows)`."""
+        """The same rows as an encoder reads them, by its `sql_columns(rows)`."""
 
     @abstractmethod
     def divided(self, features: Any) -> DatabaseRows:
@@ -49,15 +49,15 @@ class DatabaseRows(ABC):
 
     @abstractmethod
     def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
-        """DataError unless all columns hold finite numbers, with missing ones if allowed, and none below the least."""
+        """DataError unless all columns hold finite numbers of at least `least`; `missing` ones may be allowed."""
 
     @abstractmethod
     def relabelled(self, labels: Callable[[Any], Any]) -> DatabaseRows:
-        """The same rows after a change of their labels; TypeError for one that has no query."""
+        """The same rows after a change of their labels; TypeError if SQL cannot express it."""
 
     @abstractmethod
     def onto(self, classes: Array) -> DatabaseRows:
-        """The same rows with a list of classes in the place of their own; rows of other classes do not count."""
+        """The same rows with other classes; rows of classes that are not among these do not count."""
 
     @abstractmethod
     def block(self, name: str) -> DatabaseRows:
@@ -67,7 +67,7 @@ class DatabaseRows(ABC):
     def weighed(self, formulas: Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]) -> DatabaseRows:
         """The same rows with other class weights.
 
-        `formulas(ops, y, weight)` gives these (k,), and some numbers whose sums are in `totals`.
+        `formulas(ops, y, weight)` gives the weights (k,), and some numbers whose sums are in `totals`.
         """
 
     @abstractmethod
@@ -80,17 +80,17 @@ class DatabaseRows(ABC):
 
     @abstractmethod
     def totals(self) -> Array:
-        """The sums of the numbers that `weighed` was given."""
+        """The sums of the further numbers of `weighed`."""
 
     @abstractmethod
-    def agreeing(self, said: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
-        """The weight of all rows, and of those whose class has, among these classes, the number that a formula gives.
+    def correct_weight(self, formula: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
+        """The weight of all rows, and of those whose class is predicted by a formula, as its number in `classes`.
 
-        DataError if the formula gives none for some rows.
+        DataError if the formula has no value for some rows.
         """
 
     @abstractmethod
-    def middles(self) -> tuple[Array, Array]:
+    def means_and_widths(self) -> tuple[Array, Array]:
         """The mean of each column by class, and the width of its range (k, d); 0 where a class has no entry."""
 
     @abstractmethod
@@ -99,26 +99,26 @@ class DatabaseRows(ABC):
 
     @abstractmethod
     def patterns(self, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
-        """Whole moments by pattern of missing entries; None if there are more patterns than the limit."""
+        """Full moments by pattern of missing entries; None if there are more than `limit` patterns."""
 
     @abstractmethod
     def counts(self) -> list[tuple[Array, Array]]:
-        """Of each column of categories, the values that rows have (v,), and their weights by class (k, v)."""
+        """For each column of categories, its values (v,), and their weights by class (k, v)."""
 
     @abstractmethod
     def cells(self, most: int) -> list[tuple[Array, int, Array]]:
-        """Of each column of numbers: a number (m,) of each cell of the grid, its shift, and weights by class (k, m).
+        """For each column of numbers: a number (m,) of each cell of the grid, its shift, and weights by class (k, m).
 
-        The shift is the least at which there are at most so many cells.
+        The shift is the smallest with at most `most` cells, or one with a few times as many.
         """
 
     @abstractmethod
-    def coded(self, readings: Sequence[Reading]) -> list[Array]:
-        """Of each column, the weights by class of its cells (k, r)."""
+    def cell_weights(self, readings: Sequence[Reading]) -> list[Array]:
+        """For each column, the weights by class of its cells (k, r)."""
 
 
 def queried(f: Any, rows: DatabaseRows) -> Any:
-    """The sum of f over all rows, by query; TypeError, in one sentence, if f has none."""
+    """The sum of f over all rows, by query; TypeError if f has none."""
     query = getattr(f, "query", None)
     if query is None:
         name = getattr(f, "__name__", type(f).__name__)
@@ -130,12 +130,12 @@ def queried(f: Any, rows: DatabaseRows) -> Any:
 
 
 def changed(change: Any, rows: DatabaseRows) -> DatabaseRows:
-    """The rows after a change of each batch; TypeError if it cannot be asked for."""
-    asked = getattr(change, "sql_columns", None)
-    if asked is None:
+    """The rows after a change of each batch; TypeError if SQL cannot express it."""
+    columns = getattr(change, "sql_columns", None)
+    if columns is None:
         raise TypeError(
-            f"{type(change).__name__} changes or draws rows one by one, which a database is not asked to do: use a "
+            f"{type(change).__name__} changes or draws single rows, which SQL cannot do here: use a "
             "learner without minibatches, samples or splits, or take the rows into memory"
         )
-    found: DatabaseRows = asked(rows)
+    found: DatabaseRows = columns(rows)
     return found

@@ -45,7 +45,7 @@ def about(rows: DatabaseRows, origin: Array | None) -> Array:
     """Origins (k, d) that are given, or near the mean of each class, on a coarse grid: never a row."""
     if origin is not None:
         return origin
-    mean, width = rows.middles()
+    mean, width = rows.means_and_widths()
     return on_grid(mean, width / PARTS)
 
 

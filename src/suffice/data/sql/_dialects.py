@@ -1,4 +1,4 @@
-"""What databases ops differently: numbers, dates, and what is missing."""
+"""Differences between databases: numbers, dates, and missing values."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from suffice._core.labels import moment, show
 from suffice._core.vector import Array
 
 DAY = 86_400_000_000  # microseconds
-LEAST_EXP = -700.0  # below which exp is 0: PostgreSQL refuses a result that is too small
+MIN_EXPONENT = -700.0  # exp of less is written as 0: PostgreSQL refuses a result that is too small
 
 
 def literal(value: float) -> exp.Expression:
-    """A finite number in E notation, which no database takes for a decimal."""
+    """A finite number in E notation, which no database reads as a decimal."""
     text = repr(abs(float(value)))
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
     return exp.Neg(this=number) if value < 0 else number
 
 
 def text_of(value: str) -> exp.Expression:
-    """Text, in quotes; ValueError for what no database holds."""
+    """Text in quotes; ValueError for text with a zero byte."""
     if "\0" in value:
         raise ValueError(f"{show(value)} has a zero byte, which SQL has no way to write")
     return exp.Literal.string(value)
@@ -42,22 +42,22 @@ def call(name: str, *arguments: exp.Expression) -> exp.Expression:
 
 @dataclass(frozen=True)
 class SQLDialect:
-    """How one kind of database writes what others write otherwise."""
+    """How a database writes expressions that differ between databases."""
 
     name: str
-    number: Callable[[float], exp.Expression]  # a finite number
-    double: Callable[[exp.Expression], exp.Expression]  # as a number, NULL where it is NaN
-    days: Callable[[exp.Expression], exp.Expression]  # a date or a moment in days since 1970
+    number: Callable[[float], exp.Expression]  # of a finite number
+    double: Callable[[exp.Expression], exp.Expression]  # cast to a number, with NULL for NaN
+    days: Callable[[exp.Expression], exp.Expression]  # a date or a time stamp in days since 1970
     greatest: str
     infinity: exp.Expression
-    digests: Callable[[Sequence[exp.Expression]], list[exp.Expression]]  # sums over rows that tell columns apart
-    lists: bool = False  # whether values are picked from lists, which is many times as fast as by cases
-    cased: bool = False  # whether names that differ in case alone are two
-    guarded: bool = False  # whether exp of very small numbers has to be avoided
-    fence: int | None = None  # the LIMIT that keeps steps apart, so that each is computed once; None: they are anyway
+    digests: Callable[[Sequence[exp.Expression]], list[exp.Expression]]  # sums that identify columns
+    lists: bool = False  # pick values from lists, which is many times as fast as by cases
+    cased: bool = False  # names that differ only in case are different
+    guarded: bool = False  # exp of very small numbers has to be avoided
+    fence: int | None = None  # LIMIT that keeps the database from merging steps; None: not needed
 
     def value(self, value: Any) -> exp.Expression:
-        """A label, or a category that is no date, as it is written."""
+        """A label, or a category that is not a date, as a literal."""
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, bool):
             return exp.Boolean(this=plain)
@@ -74,7 +74,7 @@ class SQLDialect:
 
 
 def _no_nan_duckdb(x: exp.Expression) -> exp.Expression:
-    """By ISFINITE: ISNAN and comparisons are answered by the ranges of Parquet files, which leave NaN out."""
+    """Uses ISFINITE: DuckDB answers ISNAN and comparisons from the ranges of Parquet files, which ignore NaN."""
     number = as_double(x)
     kinds = (call(which, number.copy()) for which in ("ISFINITE", "ISINF"))
     return exp.Case(ifs=[exp.If(this=one, true=number.copy()) for one in kinds])
@@ -119,7 +119,7 @@ def _hashes_postgres(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
 
 
 def _totals_sqlite(columns: Sequence[exp.Expression]) -> list[exp.Expression]:
-    """There is no hash: entries, the least, the greatest, and totals of numbers, of lengths and of first letters."""
+    """SQLite has no hash: counts, extremes, and totals of numbers, of lengths and of first letters."""
     found: list[exp.Expression] = []
     for one in columns:
         found += [exp.Count(this=one.copy()), exp.Min(this=one.copy()), exp.Max(this=one.copy())]
@@ -151,7 +151,7 @@ DIALECTS = {
 
 
 def dialect_of(name: Any) -> SQLDialect:
-    """The dialect of a name; ValueError for one that is not spoken."""
+    """The dialect of a name; ValueError for an unknown one."""
     found = DIALECTS.get(name) if isinstance(name, str) else None
     if found is None:
         raise ValueError(f"dialect must be one of {sorted(DIALECTS)}, got {name!r}")
@@ -159,21 +159,20 @@ def dialect_of(name: Any) -> SQLDialect:
 
 
 def check_names(names: Sequence[str], dialect: SQLDialect) -> None:
-    """ValueError for columns that the database takes for the same one."""
+    """ValueError if the database cannot tell two of the names apart."""
     known: dict[bytes, str] = {}
     for one in () if dialect.cased else names:
-        other = known.setdefault(
-            one.encode(errors="surrogatepass").lower(), one
-        )  # case is that of the Latin letters without marks
+        # SQL folds the case of ASCII letters only.
+        other = known.setdefault(one.encode(errors="surrogatepass").lower(), one)
         if other != one:
             raise ValueError(
-                f"the columns {other!r} and {one!r} differ in case alone, which {dialect.name} does not tell apart: "
-                "rename one of them, or give columns= with what the table calls them"
+                f"the columns {other!r} and {one!r} differ only in case, which {dialect.name} does not tell apart: "
+                "rename one of them, or give columns= with their names in the table"
             )
 
 
 def dated(values: Array) -> bool:
-    """Whether categories are dates, which are compared by their days."""
+    """True if categories are dates, which are compared by their days."""
     return values.dtype.kind == "M" or (values.dtype.kind == "O" and len(values) > 0 and moment(values[0]) is not None)
 
 
@@ -181,5 +180,5 @@ def in_days(value: Any) -> float:
     """A date in days since 1970."""
     day = moment(value)
     if day is None:
-        raise ValueError(f"{show(value)} is no date")
+        raise ValueError(f"{show(value)} is not a date")
     return float((day.astype("M8[us]") - np.datetime64(0, "us")) / np.timedelta64(DAY, "us"))

@@ -1,4 +1,4 @@
-"""A data set in a database, and the query that answers for its rows."""
+"""A table of a database as a data set, and queries with predictions for its rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from sqlglot import exp as sq
 
 from suffice._core.features import Features
-from suffice._core.formula import Arithmetic
 from suffice._core.kinds import ColumnContent
 from suffice._core.labels import show_all
 from suffice._core.vector import Array
@@ -21,14 +20,14 @@ from suffice.data.queries import queried
 from suffice.data.sql._dialects import check_names, dialect_of
 from suffice.data.sql._rows import SQLRows
 from suffice.data.sql._source import RELATION, TableSource
-from suffice.data.sql._writing import QueryWriter, Said, table_of
+from suffice.data.sql._writing import QueryWriter, SQLTerm, table_of
 
 KEY = "key"
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A table, the columns that ops which row is which, and what writes formulas of the others."""
+    """A table, its key columns, and a writer of formulas of the others."""
 
     table: str | tuple[str, ...]
     keys: tuple[str, ...]
@@ -42,35 +41,38 @@ class Scoring:
         keys: str | Sequence[str],
         features: Features,
         columns: Sequence[str] | None,
-        holding: Mapping[Any, ColumnContent],
+        contents: Mapping[Any, ColumnContent],
     ) -> Scoring:
         """From the arguments of `to_sql`, checked."""
         keys = (keys,) if isinstance(keys, str) else tuple(keys)
-        features = Features(features.width, features.names)  # in the order of the table, whatever blocks they are in
+        # Blocks of a mixed table are in another order than its columns.
+        features = Features(features.width, features.names)
         names = dict(zip(features.keys, _names(features, columns), strict=True))
-        spoken = dialect_of(dialect)
-        check_names(list(names.values()), spoken)
-        ops = QueryWriter(spoken, {**names, **{(KEY, one): one for one in keys}}, holding)
+        spec = dialect_of(dialect)
+        check_names(list(names.values()), spec)
+        ops = QueryWriter(spec, {**names, **{(KEY, one): one for one in keys}}, contents)
         return cls(table, keys, ops)
 
-    def query(self, answers: Mapping[str, Said]) -> str:
+    def query(self, answers: Mapping[str, SQLTerm]) -> str:
         """SELECT keys and answers FROM the table."""
         every = [*self.keys, *answers]
         twice = [one for one in self.keys if every.count(one) > 1]
         if twice:
-            raise ValueError(f"the key {twice[0]!r} would stand twice among the answers: rename that column")
-        kept = {one: self.ops.raw((KEY, one)) for one in self.keys}
-        select = self.ops.query(table_of(self.table), {**kept, **answers})
+            raise ValueError(
+                f"the key {twice[0]!r} is also the name of an answer, or is given twice: rename that column"
+            )
+        keys = {one: self.ops.raw((KEY, one)) for one in self.keys}
+        select = self.ops.query(table_of(self.table), {**keys, **answers})
         return str(select.sql(self.ops.dialect.name, pretty=True, copy=False))
 
 
 def _names(features: Features, columns: Sequence[str] | None) -> Sequence[str]:
-    """What the table calls the features (d,)."""
+    """The names of the features in the table (d,)."""
     if columns is None:
         if features.names is None:
             raise ValueError(
-                "these columns were learned by number: give columns= with what the table calls them, in their order, "
-                "or fit on a data frame"
+                "these columns were learned by number: give columns= with their names in the table, in "
+                "their order, or fit on a data frame"
             )
         return [str(name) for name in features.names]
     if isinstance(columns, str) or len(columns) != features.width or not all(isinstance(c, str) for c in columns):
@@ -79,11 +81,11 @@ def _names(features: Features, columns: Sequence[str] | None) -> Sequence[str]:
 
 
 class SQL(Data):
-    """A table of a database, summed where it lies: sums go out as queries, and only statistics come back.
+    """A table of a database, summed by queries: only statistics leave the database.
 
-    Counts are asked for by GROUP BY, moments about an origin in two queries, histograms by cells of the grid. So
+    Counts are queried by GROUP BY, moments about an origin in two queries, histograms by cells of the grid. So
     tables, normal densities, planes and `NaiveBayes` are learned in closed form, and by risk-based calibration where
-    scores are formulas of the columns. What cannot be asked for is refused with a sentence.
+    scores are formulas of the columns. Other models raise a TypeError.
 
     Parameters
     ----------
@@ -97,9 +99,9 @@ class SQL(Data):
     weight : str, default=None
         The column with the row weights.
     columns : list of str, default=None
-        The columns with the features; by default all that are nothing else.
+        The columns with the features; by default all other columns.
     keys : str or list of str, default=()
-        Columns that ops which row is which: they come back with the predictions.
+        Columns that identify rows: they are returned with the predictions, and are not features.
     dialect : {"duckdb", "sqlite", "postgres"}, default=None
         By default that of the connection's driver.
     verbose : int, default=0
@@ -133,7 +135,7 @@ class SQL(Data):
 
     @property
     def queries(self) -> list[str]:
-        """All queries so far, in their order."""
+        """All queries so far, in order."""
         return self.source.queries
 
     def sum(self, f: Callable[[Any], R]) -> R:
@@ -144,49 +146,41 @@ class SQL(Data):
         return self.source.count()
 
     def without_labels(self) -> Data:
-        """Refused: what is summed of rows without labels is what a model says of each."""
-        raise TypeError(
-            "what a model says of rows cannot be summed in a database: take rows, or its answers, into memory"
-        )
+        """Not supported: sums of unlabelled rows need predictions row by row."""
+        raise TypeError("predictions cannot be summed in a database: take the rows, or the predictions, into memory")
 
     def fingerprint(self) -> dict[str, Any]:
-        """The table, the number of rows, and a digest of what they hold: by hashes or, in SQLite, by totals."""
+        """The table, the number of rows, and a digest of their values: by hashes or, in SQLite, by totals."""
         rows, values = self.source.digest()
-        about = {"table": self.source.called, "dialect": self.source.dialect.name, "layout": repr(self.source.layout)}
-        return {**about, "rows": rows, "values": values}
+        table = {"table": self.source.called, "dialect": self.source.dialect.name, "layout": repr(self.source.layout)}
+        return {**table, "rows": rows, "values": values}
 
     def transform(self, f: Callable[[Any], Any]) -> Query:
-        """The query that answers, which is asked when its answers are fetched."""
+        """The query of f, which runs when its answers are fetched."""
         return Query(self.source, f)
 
 
 class Query:
-    """Answers for the rows of a table, as a query: `sql` is its text, `fetch` asks it, `create` makes a table of it.
+    """Answers for the rows of a table, as a query: `sql` is its text, `fetch` runs it, `create` makes a table of it.
 
-    An array of it has the answers without the keys; in which order rows come is the database's affair.
+    `np.asarray` gives the answers without the keys. The order of the rows is up to the database.
     """
 
     def __init__(self, source: TableSource, f: Callable[[Any], Any]) -> None:
         self._source = source
         self._answers = names_of(f)
-        said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]] | None = getattr(
-            getattr(f, "f", f), "formulas", None
-        )
-        if said is None or not self._answers:
-            who = type(getattr(f, "f", f)).__name__
+        own = getattr(f, "f", f)
+        if not hasattr(own, "formulas") or not self._answers:
             raise TypeError(
-                f"{who} cannot be written in SQL: ask for predict or predict_proba, or take rows into memory"
+                f"{type(own).__name__} cannot be written in SQL: ask for predict or predict_proba, or take rows into "
+                "memory"
             )
-        self._select = self._written(said)
-
-    def _written(self, said: Callable[[Arithmetic[Any], Sequence[str]], list[Any]]) -> Any:
-        source, layout = self._source, self._source.layout
-        rows = SQLRows(source, np.empty(0), tuple(source.columns()))
+        layout, rows = source.layout, SQLRows(source, np.empty(0), tuple(source.columns()))
         ops = rows.writer()
         with source.named():
-            found = dict(zip(self._answers, said(ops, rows.columns), strict=True))
+            found = dict(zip(self._answers, own.formulas(ops, rows.columns), strict=True))
         check_apart(layout.keys, found)
-        return ops.query(source.from_table, {**{key: ops.raw(key) for key in layout.keys}, **found})
+        self._select = ops.query(source.from_table, {**{key: ops.raw(key) for key in layout.keys}, **found})
 
     @property
     def sql(self) -> str:
@@ -216,5 +210,5 @@ class Query:
 
     def __repr__(self) -> str:
         return (
-            f"<a query for {join_words(map(repr, self._answers))}: .sql is its text, .fetch() asks it, .create(table)>"
+            f"<a query for {join_words(map(repr, self._answers))}: .sql is its text, .fetch() runs it, .create(table)>"
         )

@@ -1,4 +1,4 @@
-"""Formulas as SQL: steps of one query, in which everything is computed once."""
+"""Formulas as SQL: the steps of one query, each of which computes a term once."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from suffice._core.formula import Arithmetic, Intervals, Reading
 from suffice._core.kinds import CLOCKED, ColumnContent
 from suffice._core.labels import show, show_all
 from suffice._core.vector import Array
-from suffice.data.sql._dialects import LEAST_EXP, SQLDialect, dated, in_days
+from suffice.data.sql._dialects import MIN_EXPONENT, SQLDialect, dated, in_days
 
-MOST = 100  # arguments that every database takes
-PART, PARTS = "suffice part", "suffice parts"  # no names that a table is likely to have
-FEW = 4  # values that are found as fast one by one as in a list
+MAX_ARGUMENTS = 100  # of a function, in every database
+PART, PARTS = "suffice part", "suffice parts"  # names that a table is unlikely to have
+MAX_CASES = 4  # values that are found as fast by cases as in a list
 
 
 class NoColumnError(ValueError):
-    """A formula speaks of a column that the table does not have."""
+    """A formula has a column that the table does not have."""
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
-    """An expression, and the first step in which all that it is made of is known; None is minus infinity."""
+class SQLTerm:
+    """An expression, and the first step in which all of its parts are known; None is minus infinity."""
 
     sql: sq.Expression | None
     step: int
 
 
 def name(text: str) -> sq.Identifier:
-    """A name in quotes, whatever is in it."""
+    """A name in quotes."""
     if "\0" in text:
         raise ValueError(f"{show(text)} has a zero byte, which no name in SQL can have")
     return sq.Identifier(this=text, quoted=True)
@@ -45,13 +45,13 @@ def column(text: str) -> sq.Expression:
     return sq.Column(this=name(text))
 
 
-def typed(x: sq.Expression, kind: str | None) -> sq.Expression:
-    """x as a type, or as it is."""
+def with_type(x: sq.Expression, kind: str | None) -> sq.Expression:
+    """x cast to a type; x itself for None."""
     return x if kind is None else sq.Cast(this=x, to=sq.DataType.build(kind))
 
 
 def table_of(table: str | Sequence[str]) -> sq.Table:
-    """A table by its name, or by those of its schema and itself."""
+    """A table by its name, or by (schema, name)."""
     parts = [table] if isinstance(table, str) else list(table)
     if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part for part in parts):
         raise ValueError(f"table must be the name of a table, or (schema, name), got {table!r}")
@@ -64,11 +64,11 @@ def case(pairs: Sequence[tuple[sq.Expression, sq.Expression]], default: sq.Expre
 
 
 def repeated(rows: sq.Select, part: str, parts: Sequence[int], each: Mapping[str, Sequence[str | None]]) -> sq.Select:
-    """All rows once for every part: SELECT its number, and of each output the column that the part has; 0 for None.
+    """All rows once for every part: SELECT its number, and for each output the column of that part; 0 for None.
 
-    Rows stand in the query once: SQLite keeps a copy of a query for every place that speaks of it.
+    The query of the rows is written once: SQLite keeps a copy of a query for every place that refers to it.
     """
-    listed = sq.Values(expressions=[sq.Tuple(expressions=[integer(one)]) for one in parts])
+    numbers = sq.Values(expressions=[sq.Tuple(expressions=[integer(one)]) for one in parts])
     own = [
         sq.Alias(this=halves(column(PART), of, parts[0], _or_zero), alias=name(called)) for called, of in each.items()
     ]
@@ -77,7 +77,7 @@ def repeated(rows: sq.Select, part: str, parts: Sequence[int], each: Mapping[str
     )
     found = found.join(sq.Table(this=name(PARTS)), join_type="cross", copy=False)
     alias = sq.TableAlias(this=name(PARTS), columns=[name(PART)])
-    return found.with_(alias, as_=listed, copy=False)
+    return found.with_(alias, as_=numbers, copy=False)
 
 
 def _or_zero(called: str | None) -> sq.Expression:
@@ -106,43 +106,43 @@ def _inside(x: sq.Expression) -> sq.Expression:
     return sq.Paren(this=own) if isinstance(own, sq.Binary) else own
 
 
-class QueryWriter(Arithmetic[Said]):
+class QueryWriter(Arithmetic[SQLTerm]):
     """Writes formulas of the columns of a table as the steps of one query.
 
     Parameters
     ----------
     dialect : Dialect
     names : mapping of key: str
-        What the table calls the columns that formulas speak of.
-    holding : mapping of key: ColumnContent
-        What these hold, in words; dates are read in days.
+        The names in the table of the columns of formulas.
+    contents : mapping of key: ColumnContent
+        What these columns hold; dates are read in days.
     casts : mapping of str: str, default={}
-        The types that some columns, by name, are read as.
+        Types to cast some columns to, by name.
     """
 
     def __init__(
         self,
         dialect: SQLDialect,
         names: Mapping[Any, str],
-        holding: Mapping[Any, ColumnContent | None],
+        contents: Mapping[Any, ColumnContent | None],
         casts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.dialect, self.names, self.holding, self.casts = dialect, names, holding, casts
+        self.dialect, self.names, self.contents, self.casts = dialect, names, contents, casts
         self.steps: list[dict[str, sq.Expression]] = [{}]
-        self._known: dict[Any, Said] = {}
+        self._known: dict[Any, SQLTerm] = {}
 
     # Columns
 
-    def raw(self, key: Any) -> Said:
-        """The entries of a column as they are."""
-        return self._once(("raw", key), lambda: Said(self._column(key), 0))
+    def raw(self, key: Any) -> SQLTerm:
+        """The entries of a column, unchanged."""
+        return self._once(("raw", key), lambda: SQLTerm(self._column(key), 0))
 
-    def entry(self, key: Any) -> Said:
-        """The entries of a column as values that are counted."""
-        return self._once(("value", key), lambda: Said(self._value(key), 0))
+    def entry(self, key: Any) -> SQLTerm:
+        """The entries of a column as categories."""
+        return self._once(("value", key), lambda: SQLTerm(self._value(key), 0))
 
-    def read(self, column: Any) -> Said:
-        return self._once(("number", column), lambda: Said(self._as_number(column), 0))
+    def read(self, column: Any) -> SQLTerm:
+        return self._once(("number", column), lambda: SQLTerm(self._as_number(column), 0))
 
     def _column(self, key: Any) -> sq.Expression:
         if key not in self.names:
@@ -150,37 +150,37 @@ class QueryWriter(Arithmetic[Said]):
         return column(self.names[key])
 
     def _value(self, key: Any) -> sq.Expression:
-        if self.holding.get(key) in CLOCKED:
+        if self.contents.get(key) in CLOCKED:
             raise TypeError(
                 f"column {self.names[key]!r} holds times or spans of time, which databases keep in too many ways: "
                 "make it a number of days or hours first"
             )
-        return typed(self._column(key), self.casts.get(self.names[key]))
+        return with_type(self._column(key), self.casts.get(self.names[key]))
 
     def _as_number(self, key: Any) -> sq.Expression:
-        holds, own = self.holding.get(key), self._value(key)
+        holds, own = self.contents.get(key), self._value(key)
         if holds == ColumnContent.BOOLEANS:  # which PostgreSQL takes for a whole number only
             own = sq.Cast(this=own, to=sq.DataType.build("int"))
         return (self.dialect.days if holds == ColumnContent.DATES else self.dialect.double)(own)
 
-    def _once(self, what: Any, make: Any) -> Said:
+    def _once(self, what: Any, make: Any) -> SQLTerm:
         if what not in self._known:
             self._known[what] = self.keep([make()])[0]
         return self._known[what]
 
     # Cells
 
-    def cell(self, reading: Reading, column: Any) -> Said:
+    def cell(self, reading: Reading, column: Any) -> SQLTerm:
         return self._once((id(reading), column), lambda: self._cell(reading, column))
 
-    def _cell(self, reading: Reading, key: Any) -> Said:
+    def _cell(self, reading: Reading, key: Any) -> SQLTerm:
         if isinstance(reading, Intervals):
             x = self.read(key)
             found = _interval(sql_of(x), reading.bounds[1:], 0, self.dialect)
-            return Said(case([(sq.Is(this=sql_of(x), expression=sq.Null()), integer(-1))], found), x.step)
+            return SQLTerm(case([(sq.Is(this=sql_of(x), expression=sq.Null()), integer(-1))], found), x.step)
         return self._choice(reading.values, reading.cell.tolist(), key)
 
-    def _choice(self, values: Array, cells: Sequence[int], key: Any) -> Said:
+    def _choice(self, values: Array, cells: Sequence[int], key: Any) -> SQLTerm:
         dates, kinds = dated(values), {type(value) for value in values.tolist()}
         if dates:
             own: sq.Expression = self.dialect.days(self._value(key))
@@ -188,84 +188,85 @@ class QueryWriter(Arithmetic[Said]):
             own = sq.Cast(this=self._column(key), to=sq.DataType.build("text"))
         else:
             own = self.dialect.double(self._column(key)) if float in kinds else self._column(key)
-        at = self._once(("entry", key, dates, str in kinds, float in kinds), lambda: Said(own, 0))
+        at = self._once(("entry", key, dates, str in kinds, float in kinds), lambda: SQLTerm(own, 0))
         each = [self.dialect.number(in_days(v)) if dates else self.dialect.value(v) for v in values]
         ifs = [sq.If(this=one, true=integer(c)) for one, c in zip(each, cells, strict=True) if c >= 0]
-        return Said(sq.Case(this=sql_of(at), ifs=ifs, default=integer(-1)) if ifs else integer(-1), at.step)
+        return SQLTerm(sq.Case(this=sql_of(at), ifs=ifs, default=integer(-1)) if ifs else integer(-1), at.step)
 
-    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> Said:
+    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> SQLTerm:
         u, v = (self.cell(side, key) for side, key in zip(sides, columns, strict=True))
         least = [sq.GTE(this=sql_of(one), expression=integer(0)) for one in (u, v)]
         both = sq.Add(this=sq.Mul(this=sql_of(u), expression=integer(sides[1].size)), expression=sql_of(v))
         found = case([(sq.And(this=least[0], expression=least[1]), both)], integer(-1))
-        return self.keep([Said(found, max(u.step, v.step))])[0]
+        return self.keep([SQLTerm(found, max(u.step, v.step))])[0]
 
-    def pick(self, cell: Said, values: Sequence[float] | Array) -> Said:
+    def pick(self, cell: SQLTerm, values: Sequence[float] | Array) -> SQLTerm:
         every = [0.0, *np.asarray(values, dtype=float).tolist()]
-        if len(every) > FEW and self.dialect.lists:
-            listed = sq.Array(expressions=[self.dialect.number(value) for value in every])
+        if len(every) > MAX_CASES and self.dialect.lists:
+            array = sq.Array(expressions=[self.dialect.number(value) for value in every])
             at = sq.Add(this=sql_of(cell), expression=integer(2))
-            return Said(sq.Anonymous(this="LIST_EXTRACT", expressions=[listed, at]), cell.step)
-        return Said(halves(sql_of(cell), every, -1, self.dialect.number), cell.step)
+            return SQLTerm(sq.Anonymous(this="LIST_EXTRACT", expressions=[array, at]), cell.step)
+        return SQLTerm(halves(sql_of(cell), every, -1, self.dialect.number), cell.step)
 
-    def gap(self, column: Any, there: float, gone: float) -> Said:
-        numbers = self.holding.get(column) in (ColumnContent.NUMBERS, ColumnContent.WHOLE_NUMBERS)
+    def gap(self, column: Any, there: float, gone: float) -> SQLTerm:
+        numbers = self.contents.get(column) in (ColumnContent.NUMBERS, ColumnContent.WHOLE_NUMBERS)
         x = self.read(column) if numbers else self.raw(column)  # of numbers NaN is missing, too
         absent = sq.Is(this=sql_of(x), expression=sq.Null())
-        return Said(case([(absent, self.dialect.number(gone))], self.dialect.number(there)), x.step)
+        return SQLTerm(case([(absent, self.dialect.number(gone))], self.dialect.number(there)), x.step)
 
     # Numbers
 
-    def number(self, value: float) -> Said:
+    def number(self, value: float) -> SQLTerm:
         if value == -np.inf:
-            return Said(None, 0)
+            return SQLTerm(None, 0)
         if not np.isfinite(value):
-            raise ValueError(f"{value} is no number that can be written in SQL")
-        return Said(self.dialect.number(float(value)), 0)
+            raise ValueError(f"{value} cannot be written as a number in SQL")
+        return SQLTerm(self.dialect.number(float(value)), 0)
 
-    def or_zero(self, value: Said) -> Said:
-        return Said(sq.Coalesce(this=sql_of(value), expressions=[self.dialect.number(0.0)]), value.step)
+    def or_zero(self, value: SQLTerm) -> SQLTerm:
+        return SQLTerm(sq.Coalesce(this=sql_of(value), expressions=[self.dialect.number(0.0)]), value.step)
 
-    def _binary(self, kind: Any, a: Said, b: Said, **settings: Any) -> Said:
+    def _binary(self, kind: Any, a: SQLTerm, b: SQLTerm, **settings: Any) -> SQLTerm:
         step = max(a.step, b.step)
         if a.sql is None or b.sql is None:
-            return Said(None, step)
-        return Said(kind(this=_inside(a.sql), expression=_inside(b.sql), **settings), step)
+            return SQLTerm(None, step)
+        return SQLTerm(kind(this=_inside(a.sql), expression=_inside(b.sql), **settings), step)
 
-    def plus(self, a: Said, b: Said) -> Said:
+    def plus(self, a: SQLTerm, b: SQLTerm) -> SQLTerm:
         return self._binary(sq.Add, a, b)
 
-    def minus(self, a: Said, b: Said) -> Said:
+    def minus(self, a: SQLTerm, b: SQLTerm) -> SQLTerm:
         return self._binary(sq.Sub, a, b)
 
-    def times(self, a: Said, b: Said) -> Said:
+    def times(self, a: SQLTerm, b: SQLTerm) -> SQLTerm:
         return self._binary(sq.Mul, a, b)
 
-    def over(self, a: Said, b: Said) -> Said:
+    def over(self, a: SQLTerm, b: SQLTerm) -> SQLTerm:
         return self._binary(sq.Div, a, b, typed=True)
 
-    def exp(self, a: Said) -> Said:
+    def exp(self, a: SQLTerm) -> SQLTerm:
         if a.sql is None:
-            return Said(self.dialect.number(0.0), a.step)
+            return SQLTerm(self.dialect.number(0.0), a.step)
         found: sq.Expression = sq.Exp(this=sql_of(a))
         if self.dialect.guarded:
-            tiny = sq.LT(this=_inside(sql_of(a)), expression=self.dialect.number(LEAST_EXP))
+            tiny = sq.LT(this=_inside(sql_of(a)), expression=self.dialect.number(MIN_EXPONENT))
             found = case([(tiny, self.dialect.number(0.0))], found)
-        return Said(found, a.step)
+        return SQLTerm(found, a.step)
 
-    def log(self, a: Said) -> Said:
-        return Said(sq.Ln(this=sql_of(a)), a.step)
+    def log(self, a: SQLTerm) -> SQLTerm:
+        return SQLTerm(sq.Ln(this=sql_of(a)), a.step)
 
-    def greatest(self, each: Sequence[Said]) -> Said:
+    def greatest(self, each: Sequence[SQLTerm]) -> SQLTerm:
         known = [one for one in each if one.sql is not None]
         step = max(one.step for one in known)
         if len(known) == 1:
-            return Said(sql_of(known[0]), step)
-        if len(known) > MOST:
-            return self.greatest([self.greatest(known[at : at + MOST]) for at in range(0, len(known), MOST)])
-        return Said(sq.Anonymous(this=self.dialect.greatest, expressions=[sql_of(one) for one in known]), step)
+            return SQLTerm(sql_of(known[0]), step)
+        if len(known) > MAX_ARGUMENTS:
+            groups = range(0, len(known), MAX_ARGUMENTS)
+            return self.greatest([self.greatest(known[at : at + MAX_ARGUMENTS]) for at in groups])
+        return SQLTerm(sq.Anonymous(this=self.dialect.greatest, expressions=[sql_of(one) for one in known]), step)
 
-    def choose(self, scores: Sequence[Said], labels: Array) -> Said:
+    def choose(self, scores: Sequence[SQLTerm], labels: Array) -> SQLTerm:
         own = self.keep(scores)
         (top,) = self.keep([self.greatest(own)])
         pairs = [
@@ -273,24 +274,24 @@ class QueryWriter(Arithmetic[Said]):
             for one, label in zip(own, labels, strict=True)
             if one.sql is not None
         ]
-        return Said(case(pairs, None), top.step)
+        return SQLTerm(case(pairs, None), top.step)
 
-    def keep(self, each: Sequence[Said]) -> list[Said]:
-        return [self._kept(one) for one in each]
+    def keep(self, each: Sequence[SQLTerm]) -> list[SQLTerm]:
+        return [self._as_column(one) for one in each]
 
-    def _kept(self, one: Said) -> Said:
+    def _as_column(self, one: SQLTerm) -> SQLTerm:
         if one.sql is None or (one.step and isinstance(one.sql, sq.Column)):
             return one
         while len(self.steps) <= one.step:
             self.steps.append({})
         called = f"v{sum(map(len, self.steps))}"
         self.steps[one.step][called] = one.sql
-        return Said(column(called), one.step + 1)
+        return SQLTerm(column(called), one.step + 1)
 
     # The query
 
-    def query(self, table: sq.Expression, outputs: Mapping[str, Said]) -> sq.Select:
-        """SELECT the outputs, by name, FROM what the steps make of the table."""
+    def query(self, table: sq.Expression, outputs: Mapping[str, SQLTerm]) -> sq.Select:
+        """SELECT the outputs, by name, FROM the last step."""
         last = max((one.step for one in outputs.values()), default=0)
         final = {called: self._final(one) for called, one in outputs.items()}
         needed = [_names(final.values())]
@@ -314,19 +315,19 @@ class QueryWriter(Arithmetic[Said]):
             found = found.offset(0, copy=False)
         return found
 
-    def _final(self, one: Said) -> sq.Expression:
+    def _final(self, one: SQLTerm) -> sq.Expression:
         return sq.Neg(this=self.dialect.infinity.copy()) if one.sql is None else one.sql
 
 
-def sql_of(one: Said) -> sq.Expression:
-    """The expression, which is not minus infinity, to be put into another one."""
+def sql_of(one: SQLTerm) -> sq.Expression:
+    """The expression, as a part of another one; ValueError for minus infinity."""
     if one.sql is None:
-        raise ValueError("minus infinity is no number that can be written in SQL")
+        raise ValueError("minus infinity cannot be written as a number in SQL")
     return one.sql.copy() if one.sql.parent is not None else one.sql
 
 
 def _step(at: int, table: sq.Expression) -> sq.Expression:
-    """What a step selects from: the table, or the step before it."""
+    """The source of a step: the table, or the step before it."""
     return sq.Table(this=name(f"suffice step {at}")) if at else table
 
 

@@ -1,4 +1,4 @@
-"""Rows that were worked out once: kept in memory while they are few, else in a temporary file, else not at all."""
+"""A cache of encoded rows of files: in memory, then in a temporary file, up to a limit of each."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from suffice._runtime.factorize import smallest
 from suffice._runtime.threads import few_threads, spread_in_order
 from suffice.data.base import After, Batch, Both, Changed, Data, R
 
-MEMORY, DISK = 1 << 26, 1 << 30  # bytes that rows may take; on disk only what is read again and again
-A_CATEGORY = 64  # bytes, about
+MAX_MEMORY, MAX_DISK = 1 << 26, 1 << 30  # bytes
+CATEGORY_BYTES = 64  # about
 
 
 @dataclass(frozen=True)
-class Worked(Changed):
-    """The rows of files after a change of each batch, which is made again in every pass unless it can be kept."""
+class ChangedFiles(Changed):
+    """The rows of files after a change of each batch, which is repeated in every pass unless rows are cached."""
 
-    lasting: bool = True  # whether it has not been found to be too large
+    may_cache: bool = True  # False once the rows have been too many
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
-    ) -> Worked:
+    ) -> ChangedFiles:
         """The same rows with a further function applied."""
-        return Worked(self, Both(features, labels), features, self.lasting)
+        return ChangedFiles(self, Both(features, labels), features, self.may_cache)
 
     def count(self) -> int:
         return self.source.count()
 
     def expected(self) -> int | None:
-        """How many rows there are at most, where that is known at once."""
+        """The greatest possible number of rows, if it is known without reading; else None."""
         source: Any = self.source
-        many: int | None = source.expected()
-        return many
+        expected: int | None = source.expected()
+        return expected
 
     def persist(self) -> Data:
-        """The same rows, kept as they are now unless they are many."""
-        kept = Kept.of(self, self.each(_itself)) if self.lasting else None
-        return replace(self, lasting=False) if kept is None else kept
+        """The same rows, cached unless they are many."""
+        cached = CachedRows.of(self, self.each(_identity)) if self.may_cache else None
+        return replace(self, may_cache=False) if cached is None else cached
 
     def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
         """f of every batch, in order."""
@@ -58,31 +58,31 @@ class Worked(Changed):
         return each
 
     def precomputed(self, f: Callable[[Any], Any]) -> Data:
-        """The same rows, with what f makes of their features kept for sums unless that is much."""
-        kept = WorkedOnce.of(self, self.each(Both(f)))
-        return self if kept is None else kept
+        """The same rows, with f of their features cached for sums unless that is much."""
+        cached = PrecomputedRows.of(self, self.each(Both(f)))
+        return self if cached is None else cached
 
 
 class ArrayPlace(NamedTuple):
-    """Where an array is in a file."""
+    """The place of an array in a file."""
 
     start: int
     dtype: Any
     shape: tuple[int, ...]
 
 
-class Store:
-    """Arrays in memory, and beyond `MEMORY` bytes in a temporary file without a name, gone with the process."""
+class ArrayStore:
+    """Arrays in memory, and beyond `MAX_MEMORY` bytes in a temporary file without a name."""
 
     def __init__(self, disk: int) -> None:
         self.disk, self.file = disk, cast(BinaryIO | None, None)
-        self.held, self.written = 0, 0
-        self.categories = 0  # that features have, in memory whatever becomes of the arrays
+        self.in_memory, self.written = 0, 0  # bytes
+        self.categories = 0  # of the features, which are always in memory
 
     def put(self, array: Array) -> Array | ArrayPlace:
-        """An array, or its place in the file."""
-        if self.held + array.nbytes <= MEMORY:
-            self.held += array.nbytes
+        """Store an array; returns the array, or its place in the file."""
+        if self.in_memory + array.nbytes <= MAX_MEMORY:
+            self.in_memory += array.nbytes
             return array
         if self.file is None:
             self.file = cast(BinaryIO, tempfile.TemporaryFile(prefix="suffice-"))  # noqa: SIM115 - as long as the rows
@@ -93,53 +93,53 @@ class Store:
         self.written += array.nbytes
         return ArrayPlace(start, array.dtype, array.shape)
 
-    def get(self, what: Array | ArrayPlace) -> Array:
-        """The array that was put; any number of threads may ask at a time."""
-        if not isinstance(what, ArrayPlace) or self.file is None:
-            return np.asarray(what)
-        out = np.empty(what.shape, what.dtype)
-        read = os.preadv(self.file.fileno(), [cast(Any, out)], what.start) if out.size else 0
+    def get(self, stored: Array | ArrayPlace) -> Array:
+        """An array that was stored. Safe to call from several threads."""
+        if not isinstance(stored, ArrayPlace) or self.file is None:
+            return np.asarray(stored)
+        out = np.empty(stored.shape, stored.dtype)
+        read = os.preadv(self.file.fileno(), [cast(Any, out)], stored.start) if out.size else 0
         if read != out.nbytes:
             raise OSError(f"a temporary file is shorter than it was: {read} bytes of {out.nbytes}")
         return out
 
     def flush(self) -> None:
-        """Make all that was put readable."""
+        """Make all stored arrays readable."""
         if self.file is not None:
             self.file.flush()
 
     def too_small(self, times: float) -> bool:
-        """Whether so many times as much as was put is more than may be kept."""
-        return (self.held + self.written) * times > MEMORY + self.disk
+        """True if `times` the size of the stored arrays exceeds the limits."""
+        return (self.in_memory + self.written) * times > MAX_MEMORY + self.disk
 
     @property
     def full(self) -> bool:
-        """Whether more was put than may be kept."""
-        return self.written > self.disk or A_CATEGORY * self.categories > MEMORY
+        """True if the stored arrays exceed the limits."""
+        return self.written > self.disk or CATEGORY_BYTES * self.categories > MAX_MEMORY
 
 
-class Entry(NamedTuple):
-    """A batch of encoded rows: what its features are, and where its arrays are."""
+class CachedBatch(NamedTuple):
+    """A batch of encoded rows: its features, and its arrays or their places."""
 
     features: Any
     values: Any
     classes: Array
     codes: Any
-    weight: Any  # None: all one
+    weight: Any  # None: all 1
 
 
-class Kept(Data):
-    """Encoded rows as they were worked out, batch by batch."""
+class CachedRows(Data):
+    """Encoded rows in a cache, batch by batch."""
 
-    disk: ClassVar[int] = 0  # bytes that they may take there
+    disk: ClassVar[int] = 0  # bytes that they may take on disk
 
-    def __init__(self, source: Data, store: Store, entries: list[Entry]) -> None:
+    def __init__(self, source: Data, store: ArrayStore, entries: list[CachedBatch]) -> None:
         self.source, self.store, self.entries = source, store, entries
 
     @classmethod
-    def of(cls, source: Worked, batches: Iterable[Batch]) -> Self | None:
-        """Batches of a data set; None if they are too many, or no encoded rows."""
-        store, entries = Store(cls.disk), list[Entry]()
+    def of(cls, source: ChangedFiles, batches: Iterable[Batch]) -> Self | None:
+        """Cache the batches of a data set; None if they are too many, or not encoded rows."""
+        store, entries = ArrayStore(cls.disk), list[CachedBatch]()
         try:
             for batch in batches:
                 entry = _entry(batch, store)
@@ -162,7 +162,7 @@ class Kept(Data):
     def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
         """f of every batch, in order."""
         with few_threads(self.entries[0].features.width):
-            yield from spread_in_order(partial(_asked, f, self.store), self.entries)
+            yield from spread_in_order(partial(_restored, f, self.store), self.entries)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         return self.source.transform(f)
@@ -179,15 +179,15 @@ class Kept(Data):
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
-    ) -> Worked:
+    ) -> ChangedFiles:
         """The same rows with a function applied."""
-        return Worked(self, Both(features, labels), features, lasting=False)
+        return ChangedFiles(self, Both(features, labels), features, may_cache=False)
 
 
-class WorkedOnce(Kept):
-    """What a function has made of rows, for sums; parts are drawn from the rows themselves, which differ in more."""
+class PrecomputedRows(CachedRows):
+    """A function of rows, in a cache for sums. Samples are drawn from the rows themselves, whose hashes differ."""
 
-    disk: ClassVar[int] = DISK
+    disk: ClassVar[int] = MAX_DISK
 
     def sample(self, share: float, seed: int = 0) -> Data:
         return self.source.sample(share, seed)
@@ -199,24 +199,24 @@ class WorkedOnce(Kept):
         return self.source.split(shares, seed)
 
 
-def _itself(batch: Batch) -> Batch:
+def _identity(batch: Batch) -> Batch:
     return batch
 
 
-def _entry(batch: Batch, store: Store) -> Entry | None:
-    """A batch as it is kept; None if its rows are not encoded."""
+def _entry(batch: Batch, store: ArrayStore) -> CachedBatch | None:
+    """Store a batch; None if its rows are not encoded."""
     X, Y = batch
     if not isinstance(X, Encoded):
         return None
     store.categories += _categories(X.features)
     values: Any = X.values
-    kept = replace(values, parts=_each(store.put, values.parts)) if hasattr(values, "parts") else store.put(values)
+    stored = replace(values, parts=_each(store.put, values.parts)) if hasattr(values, "parts") else store.put(values)
     codes = store.put(Y.stored.astype(smallest(len(Y.classes)), copy=False))
-    plain = Y.given is None or bool((Y.given == 1).all())
-    return Entry(X.features, kept, Y.classes, codes, None if plain else store.put(Y.weight))
+    unweighted = Y.given is None or bool((Y.given == 1).all())
+    return CachedBatch(X.features, stored, Y.classes, codes, None if unweighted else store.put(Y.weight))
 
 
-def _asked(f: Callable[[Batch], R], store: Store, entry: Entry) -> R:
+def _restored(f: Callable[[Batch], R], store: ArrayStore, entry: CachedBatch) -> R:
     values = entry.values
     values = replace(values, parts=_each(store.get, values.parts)) if hasattr(values, "parts") else store.get(values)
     weight = None if entry.weight is None else store.get(entry.weight)
@@ -228,6 +228,6 @@ def _each(f: Callable[[Any], Any], parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categories(features: Any) -> int:
-    """How many categories features have in all, those of blocks included."""
+    """The number of categories of all features, those of blocks included."""
     own = sum(map(len, getattr(features, "categories", ())))
     return own + sum(map(_categories, getattr(features, "parts", {}).values()))
