@@ -31,7 +31,7 @@ from .conftest import shop
         (b"a,y\n1,u\n2,v\n", ("--target", "y", "--drop", "y"), "'y' is both the --target and to be dropped"),
         (b"a,y\n1,u\n2,v\n", ("--target", "y", "--decimal", "x"), "the decimal point is '.' or ','"),
         (b"a,y\n1,u\n2,v\n", ("--target", "y", "--model", "nbb"), "there is no model 'nbb'. Did you mean 'nb'?"),
-        (b"a,y\n1,u\n2,u\n", ("--target", "y"), "'y' has one value only, 'u': there is nothing to tell apart"),
+        (b"a,y\n1,u\n2,u\n", ("--target", "y"), "'y' has one value only, 'u': there is nothing to learn"),
         (
             b"a,y\n,u\n,v\n",
             ("--target", "y"),
@@ -95,7 +95,7 @@ def test_a_column_too_few_or_of_another_kind(model, call):
     text[3] = f"old,{text[3].split(',', 1)[1]}"
     (model.parent / "old.csv").write_text("\n".join(text))
     said = call("predict", "m.suffice", "old.csv", code=2)
-    assert "old.csv, line 4, column 'age': 'old' is no number, which is what the model has learned" in said
+    assert "old.csv, line 4, column 'age': 'old' is not a number, as the model has learned" in said
     call("predict", "m.suffice", "old.csv", "--na", "old")
 
 

@@ -267,5 +267,5 @@ def test_a_killed_process_leaves_nothing_half_written(tmp_path):
 
 
 def test_an_address_that_cannot_be_read():
-    with pytest.raises(DataError, match=r"^http://x/t.csv: files of such an address cannot be read .* give a path on"):
+    with pytest.raises(DataError, match=r"^http://x/t.csv: this address cannot be read .* give a path on"):
         GaussianNB().fit("http://x/t.csv", y="y")

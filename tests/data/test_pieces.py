@@ -28,7 +28,7 @@ def unkept(monkeypatch):
 @pytest.mark.parametrize("count", [1, 3, 12])
 @pytest.mark.parametrize("size", [7, 64, 1000])
 def test_groups_of_rows_add_up_to_all_rows(tmp_path, monkeypatch, count, size):
-    monkeypatch.setattr(_files, "PIECE", 40)
+    monkeypatch.setattr(_files, "PIECE_ROWS", 40)
     folder = spread(tmp_path, count=count, write=lambda table, path: pq.write_table(table, path, row_group_size=size))
     data = Parquet(folder, "label", batch_rows=16)
     pieces = data.files.pieces

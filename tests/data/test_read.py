@@ -193,7 +193,7 @@ def test_values_that_are_not_written_as_they_were_learned(tmp_path):
 
 def test_a_number_that_is_none_is_noticed(tmp_path):
     text = "a,b\n" + "".join(f"{i},{i}\n" for i in range(20)) + '"unknown\n",1\n7,2\nunknown,3\n'
-    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is no number, as 1 other; if that means that it is"
+    said = "t.csv, line 22: 'a' is read as text, as 'unknown' is not a number, as 1 other; if it marks a missing value"
     assert notes(tmp_path, text)[0].startswith(said)
     assert not notes(tmp_path, text, Reading(na=("unknown",)))[1:]
     assert sheet(tmp_path, text, Reading(na=("unknown",))).table["a"].null_count == 2
@@ -210,9 +210,7 @@ def test_columns_are_read_as_they_were_learned(tmp_path):
     got = sheet(tmp_path, text, learned=learned).table
     assert got["code"].to_pylist() == ["007", "8"]
     assert [str(got[name].type) for name in learned] == ["string", "double", "timestamp[us]", "double", "bool"]
-    with pytest.raises(
-        TableError, match=r"t.csv, line 6, column 'x': 'many' is no number, which is what .* --na 'many'"
-    ):
+    with pytest.raises(TableError, match=r"t.csv, line 6, column 'x': 'many' is not a number, as .* --na 'many'"):
         sheet(tmp_path, 'x,code\n1,2\n\n3,"u\nv"\nmany,3\n', learned={"x": "number"})
 
 
@@ -232,7 +230,7 @@ def test_columns_are_read_as_they_were_learned(tmp_path):
         (b"a,,\n1,2,3\n", {}, "more than one column has no name"),
         (b"a,b,c\n1,2,3\n", {"separator": ";"}, "one column only if split at ';', 'a,b,c': is --separator ',' meant"),
         (b"a b c\n1 2 3\n", {}, "has one column only, 'a b c': is --separator ' ' meant"),
-        (b"a,b\n1,\0\n", {}, "line 2 has a NUL byte, so that it is no text file"),
+        (b"a,b\n1,\0\n", {}, "line 2 has a NUL byte, so it is not a text file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", {}, "has a NUL byte"),
         (b"PK\x03\x04\x14\0", {}, "it is a workbook or a zip archive: save the sheet as CSV"),
         (b"PAR1 and nothing else", {}, "cannot be read as a table: "),

@@ -50,7 +50,5 @@ def test_shares_of_rows_in_arrays_of_dask():
 def test_a_database_is_not_asked_for_them(model):
     connection = sqlite3.connect(":memory:")
     ROWS[["age", "colour"]].to_sql("new", connection, index=False)
-    with pytest.raises(
-        TypeError, match="cannot be summed in a database: take the rows, or the predictions, into"
-    ):
+    with pytest.raises(TypeError, match="cannot be summed in a database: take the rows, or the predictions, into"):
         model.estimate_priors(SQL(connection, "new"))

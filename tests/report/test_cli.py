@@ -121,7 +121,7 @@ def test_methods_are_explained():
         ("a,y\n", ("--target", "y"), "has a header and no rows"),
         ("a,y\n1,u\n2,v\n", (), "which column holds the classes? Say --target with one of: a, y"),
         ("a,label\n1,u\n2,v\n", ("--target", "lable"), "there is no column 'lable'. Did you mean 'label'? The columns"),
-        ("a,y\n1,u\n2,u\n", ("--target", "y"), "'y' has one value only, 'u': there is nothing to tell apart"),
+        ("a,y\n1,u\n2,u\n", ("--target", "y"), "'y' has one value only, 'u': there is nothing to learn"),
         ("a,y\n1,\n2,\n", ("--target", "y"), "no row has a value in 'y'"),
         ("y\nu\nv\n", ("--target", "y"), "besides 'y' there is no column to learn from"),
         ("a,y\n1,u\n1,v\n", ("--target", "y"), "besides 'y' there is no column to learn from"),

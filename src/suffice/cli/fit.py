@@ -22,9 +22,8 @@ from suffice.compare.race.contest import Choice, choose
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
 from suffice.compare.race.schedule import about
 from suffice.compare.race.workers import warm_up
-from suffice.data.files.labels import labels_of
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted
-from suffice.data.files.target import as_doubles, read_classes, useful
+from suffice.data.files.target import as_doubles, labels_of, read_classes, useful
 from suffice.data.files.values import NOTHING, NUMBER, PLURAL, TEXT, kind_of
 from suffice.model_selection.measures import clearly_positive
 

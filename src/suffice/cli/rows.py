@@ -12,10 +12,9 @@ import pyarrow.compute as pc
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
 from suffice.cli.store import Stored, categories_of
-from suffice.data.files.labels import labels_like
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted, nearest
 from suffice.data.files.table import read
-from suffice.data.files.target import check_target, labelled
+from suffice.data.files.target import check_target, labelled, labels_like
 from suffice.data.files.values import BOOLEAN, TEXT, TYPES, kind_of
 
 

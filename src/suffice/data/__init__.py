@@ -1,4 +1,4 @@
-"""Data sets: each knows how to be summed and mapped, whatever holds its rows."""
+"""Data sets: where the rows are, and how they are summed and mapped."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,8 @@ __all__ = [
     "source",
 ]
 
-_LATER = {name: module for module, name in (FILES, *ENGINES.values())}  # whose packages are imported when asked for
+# Engines whose packages are imported on first use.
+_LATER = {name: module for module, name in (FILES, *ENGINES.values())}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""A data set is its way of being summed and mapped; the rest follows from these two."""
+"""A data set is its way of being summed and mapped; all other operations follow from these two."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R")  # anything with +
 
 
 class Batch(NamedTuple):
-    """Some rows: features X and labels Y, which carry the classes and the row weights."""
+    """Some rows: features X, and labels Y with the classes and the row weights."""
 
     X: Any
     Y: OneHot
@@ -42,7 +42,7 @@ class RowsIn:
         return len(batch.Y)
 
     def query(self, rows: DatabaseRows) -> int:
-        """Of the rows of a database."""
+        """The number of rows of a database."""
         return rows.count()
 
 
@@ -50,10 +50,10 @@ rows_in = RowsIn()
 
 
 class Data(ABC):
-    """A data set is its way of being summed and mapped; where the rows are and how they are read is its own affair.
+    """A data set: `sum` a function over all rows, or `transform` the features of every row, wherever the rows are.
 
-    What it is given, f, is always a small value that can be pickled, never a closure: an engine may send it anywhere.
-    Where f has `about`, `f.with_origin_of(f(a few rows of all classes))` has the same sums, which add up in less time.
+    A function f is always a small value that can be pickled, never a closure: an engine may send it anywhere. If f has
+    `with_origin_of`, then `f.with_origin_of(f(a few rows of all classes))` has the same sums, which add up faster.
     """
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Data(ABC):
 
     @abstractmethod
     def transform(self, f: Callable[[Any], Any]) -> Any:
-        """f of the features of every row, in the form that this engine keeps rows in; labels are not needed."""
+        """f of the features of every row, in the form in which this engine has rows; labels are not needed."""
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -75,65 +75,65 @@ class Data(ABC):
         return self.sum(rows_in)
 
     def empty_frame(self) -> Any | None:
-        """A data frame without rows, with the types that features have in every batch; None if these are unknown."""
+        """A data frame without rows, with the types of the features in every batch; None if they are unknown."""
         return None
 
     def without_labels(self) -> Data:
-        """The same rows, for sums that need no labels: all are of one class where the engine need not read labels."""
+        """The same rows, for sums that need no labels; the engine may give all rows one class."""
         return self
 
-    def read_as(self, holds: Mapping[Any, ColumnContent]) -> Data:  # noqa: ARG002 - most rows have types
-        """The same rows, with text read as what columns hold in a model, in its words."""
+    def read_as(self, holds: Mapping[Any, ColumnContent]) -> Data:  # noqa: ARG002 - only text files need it
+        """The same rows, with the columns of text files read as a model has learned them."""
         return self
 
-    def precomputed(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most work it out in every pass
-        """The same rows, where the engine can with what f makes of their features: a learner will ask for it anyway."""
+    def precomputed(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most engines compute f in every pass
+        """The same rows; the engine may cache f of their features, which a learner will use in every pass."""
         return self
 
     def changed(self, change: Change) -> Data:
-        """The same rows after a change of each batch, to features that are an array; rows may be left out."""
+        """The rows after a change of each batch, to features that are an array; a change may leave rows out."""
         return Changed(self, change)
 
-    def materialise(self, change: Change) -> Data | None:  # noqa: ARG002 - most make changes again in every pass
-        """The rows that a change of each batch leaves, taken out once where that saves time; None where it does not."""
+    def materialise(self, change: Change) -> Data | None:  # noqa: ARG002 - most engines repeat changes in every pass
+        """The rows after a change of each batch, computed once if that saves time; else None."""
         return None
 
     def sample(self, share: float, seed: int = 0) -> Data:
-        """About so large a share of the rows, those of smallest hash: the same ones in any order; for encoded rows."""
+        """About this share of the rows, those of smallest hash: the same rows in any order. For encoded rows."""
         return self.changed(Between(0.0, share, seed))
 
-    def cheap_sample(self, rows: int) -> Data:  # noqa: ARG002 - most would have to read all rows to draw some
-        """About so many rows where they can be had in no time, and are a fraction of all; else this data set itself.
+    def cheap_sample(self, rows: int) -> Data:  # noqa: ARG002 - most engines would have to read all rows
+        """About this number of rows, if a small sample costs nothing; else this data set itself.
 
-        Which rows is the engine's affair: what is learned from them must be checked against all.
+        The engine chooses the rows: results must be checked against all rows.
         """
         return self
 
     def resample(self, seed: int) -> Data:
-        """A bootstrap sample: every row with a weight from Poisson(1), times its own; for encoded rows."""
+        """A bootstrap sample: every row with a weight from Poisson(1), times its own. For encoded rows."""
         return self.changed(Resampled(seed))
 
     def split(self, shares: Sequence[float], seed: int) -> Sequence[Data]:
-        """Disjoint random parts that sum to the whole, each with about its share of the rows; for encoded rows.
+        """Disjoint random parts that sum to the whole, each with about its share of the rows. For encoded rows.
 
-        Which rows are drawn depends on their values and the seed alone; equal rows stay together. An engine that can
-        count its rows may draw them otherwise.
+        The part of a row depends on its values and the seed alone; equal rows stay together. An engine that can count
+        its rows may draw them otherwise.
         """
         ends = np.cumsum([0.0, *shares]) / np.sum(shares)
         return [self.changed(Between(low, high, seed)) for low, high in pairwise(ends)]
 
     def pieces(self, count: int, seed: int) -> Sequence[Data]:
-        """About so many pieces of similar size for minibatches; an engine may give its own partitions."""
+        """About `count` pieces of similar size for minibatches; an engine may give its own partitions."""
         return self.split([1.0 / count] * count, seed)
 
     def persist(self) -> Data:
-        """The same rows, kept as they are now where the engine can keep them."""
+        """The same rows, cached if the engine can do that."""
         return self
 
     def fingerprint(self) -> dict[str, Any] | None:
-        """By name, as JSON can have it, what tells in at most a pass whether rows are the same; None: nothing does.
+        """Values for JSON that identify the rows, found in at most one pass; None if nothing does.
 
-        Of files, say, their names, sizes and times of change. By it a checkpoint knows the rows that it is of.
+        For files these are their names, sizes and times of change. A checkpoint uses it to recognise its rows.
         """
         return None
 
@@ -144,7 +144,7 @@ class Changed(Data):
 
     source: Data
     change: Change
-    features: Callable[[Any], Any] | None = None  # what the change does to features, where that can be told apart
+    features: Callable[[Any], Any] | None = None  # the change of features, if it is separate
 
     def sum(self, f: Callable[[Batch], R]) -> R:
         return self.source.sum(cast(Callable[[Batch], R], After(self.change, f)))
@@ -158,37 +158,37 @@ class Changed(Data):
 
 
 def near(f: Callable[[Any], R], few: R) -> Callable[[Any], R]:
-    """f with sums about the origins of those of a few rows of the same classes, where f has any."""
+    """f with the origins of the sums of a few rows of the same classes, if f has origins."""
     return f.with_origin_of(few) if hasattr(f, "with_origin_of") else f
 
 
 @dataclass(frozen=True)
 class After:
-    """g after f, as a value."""
+    """The function g after f, as a value that can be pickled."""
 
     f: Callable[[Any], Any]
     g: Callable[[Any], Any]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns of the answers are called, where g says so."""
+        """The names of the columns of the answers, if g has names."""
         return tuple(getattr(self.g, "names", ()))
 
     def __call__(self, value: Any) -> Any:
         return self.g(self.f(value))
 
     def with_origin_of(self, few: Any) -> After:
-        """The same with sums about the origins of a few, where g has any."""
+        """The same with the origins of the sums of a few rows, if g has origins."""
         return After(self.f, near(self.g, few))
 
     def query(self, rows: DatabaseRows) -> Any:
-        """g of the rows of a database after a change."""
+        """g of the rows of a database after the change f."""
         return queried(self.g, changed(self.f, rows))
 
 
 @dataclass(frozen=True)
 class Named:
-    """f, and what the columns of its answers are called: an engine that keeps rows in tables uses these names."""
+    """A function with names for the columns of its answers, which engines with tables use."""
 
     f: Callable[[Any], Any]
     names: tuple[str, ...]
@@ -230,7 +230,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Resampled:
-    """Weights times Poisson(1) numbers that are drawn by the rows' hash."""
+    """Weights times Poisson(1) numbers that depend on the hash of a row."""
 
     seed: int
 
@@ -243,7 +243,7 @@ def _values(X: Any) -> Rows:
     return X.features.identity(X.values) if isinstance(X, Encoded) else X if issparse(X) else np.asarray(X)
 
 
-ENGINES = {  # the class that takes the tables of a package
+ENGINES = {  # the class for tables of a package
     "dask": ("suffice.data.dask", "Dask"),
     "duckdb": ("suffice.data.sql", "SQL"),
     "_duckdb": ("suffice.data.sql", "SQL"),
@@ -253,25 +253,25 @@ FILES = ("suffice.data.files.parquet", "Parquet")
 
 
 def _place(X: Any) -> tuple[str, str] | None:
-    """Where the engine is that reads X; None for rows in memory."""
+    """The module and the class of the engine that reads X; None for rows in memory."""
     return FILES if isinstance(X, str | PathLike) else ENGINES.get(type(X).__module__.partition(".")[0])
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is a data set, a path or a table of an engine, and no rows in memory."""
+    """True if X is a data set, a path or a table of an engine, and not rows in memory."""
     return isinstance(X, Data) or _place(X) is not None
 
 
 def as_learned(estimator: Any, X: Any) -> Data | None:
-    """As `source`, of rows to be predicted: of a path or a table the columns that an estimator has learned, by name."""
+    """`source` of rows to predict, with the columns that an estimator has learned, by name."""
     return source(X, columns=getattr(estimator, "feature_names_in_", None))
 
 
 def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Data | None:
     """X as a data set if it is one, or a path or a table of an engine; None for rows in memory.
 
-    Of a path or a table, y and weight are names of columns, and `columns` those of the features, None for all others;
-    of an array of an engine, y and weight are arrays of it.
+    With a path or a table, y and weight are names of columns, and `columns` those of the features, None for all others.
+    With an array of an engine, y and weight are arrays of the same engine.
     """
     if isinstance(X, Data):
         if y is not None or weight is not None:
@@ -285,12 +285,12 @@ def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Da
         )
     if place is None:
         return None
-    for called, given in (("y", y), ("sample_weight", weight)):
+    for argument, given in (("y", y), ("sample_weight", weight)):
         array = hasattr(X, "dtype") and _place(given) == place
         if given is not None and not isinstance(given, str) and not array:
             raise TypeError(
-                f"with rows in a {type(X).__name__}, {called} is the name of a column, got a {type(given).__name__}"
+                f"with rows in a {type(X).__name__}, {argument} is the name of a column, got a {type(given).__name__}"
             )
-    listed = {} if columns is None or hasattr(X, "dtype") else {"columns": list(columns)}
-    data: Data = getattr(import_module(place[0]), place[1])(X, target=y, weight=weight, **listed)
+    selected = {} if columns is None or hasattr(X, "dtype") else {"columns": list(columns)}
+    data: Data = getattr(import_module(place[0]), place[1])(X, target=y, weight=weight, **selected)
     return data

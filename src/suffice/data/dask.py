@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -227,7 +226,7 @@ def _lengths(*rows: Any) -> list[int]:
     return [len(one) for one in rows]
 
 
-def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) -> DaskForm:
+def _form(collection: Any, target: Any, weight: Any, columns: Any, keys: Any) -> DaskFrames | DaskArrays:
     if isinstance(collection, DataFrame):
         return DaskFrames(collection, Layout.of(target, weight, columns, keys))
     if not isinstance(collection, DaskArray):
@@ -249,36 +248,7 @@ def _size(batch: Batch) -> int:
     return len(rest) + sum(sizes)
 
 
-# The two forms of rows
-
-
-class DaskForm(ABC):
-    """Rows as dask has them: data frames or arrays."""
-
-    count: int  # of partitions
-
-    @property
-    @abstractmethod
-    def parts(self) -> list[tuple[Lazy, ...]]:
-        """The arguments of the reader, for each partition."""
-
-    @property
-    @abstractmethod
-    def reader(self) -> Reader:
-        """Makes a batch of a partition; ValueError if there are no labels."""
-
-    @property
-    @abstractmethod
-    def empty(self) -> Batch:
-        """A batch without rows."""
-
-    @abstractmethod
-    def without_labels(self) -> DaskForm:
-        """The same rows, all of one class."""
-
-    @abstractmethod
-    def transform(self, f: Callable[[Any], Any]) -> Any:
-        """f of the features, in the same form."""
+# The two forms of rows. Each has `count` partitions; the `reader` makes a batch of the lazy `parts` of one.
 
 
 @dataclass(frozen=True)
@@ -309,7 +279,7 @@ class ReadTable:
         return pd.DataFrame(found, index=pd.RangeIndex(len(table))).set_axis(table.index)
 
 
-class DaskFrames(DaskForm):
+class DaskFrames:
     """A data frame."""
 
     def __init__(self, frame: Any, layout: Layout) -> None:
@@ -337,21 +307,26 @@ class DaskFrames(DaskForm):
 
     @cached_property
     def parts(self) -> list[tuple[Lazy, ...]]:
+        """The arguments of the reader, for each partition."""
         return [(part,) for part in self._labelled[0].to_delayed()]
 
     @property
     def reader(self) -> Reader:
+        """Makes a batch of a partition; ValueError if there are no labels."""
         return self._labelled[1]
 
     @property
     def empty(self) -> Batch:
+        """A batch without rows."""
         table, read = self._labelled
         return read(table._meta)
 
     def without_labels(self) -> DaskFrames:
+        """The same rows, all of one class."""
         return DaskFrames(self.frame, self.layout.without_labels())
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
+        """f of the features, as a data frame."""
         table, read = self._projected(labels=False)
         return table.map_partitions(_table_answers, as_node((read, f)), meta=read.answers(table._meta, f))
 
@@ -395,7 +370,7 @@ class ReadBlock:
         return Batch(data.X, data._labels())
 
 
-class DaskArrays(DaskForm):
+class DaskArrays:
     """An array of features, one of labels and one of weights."""
 
     def __init__(self, X: Any, y: Any, weight: Any) -> None:
@@ -409,17 +384,20 @@ class DaskArrays(DaskForm):
 
     @cached_property
     def parts(self) -> list[tuple[Lazy, ...]]:
+        """The arguments of the reader, for each partition."""
         others = [one.to_delayed() for one in (self.y, self.weight) if one is not None]
         return list(zip(self.X.to_delayed()[:, 0], *others, strict=True))
 
     @property
     def reader(self) -> Reader:
+        """Makes a batch of a partition; ValueError if there are no labels."""
         if self.y is None:
             raise ValueError(no_labels("target= with a dask array of labels"))
         return self.read
 
     @property
     def empty(self) -> Batch:
+        """A batch without rows."""
         return Batch(self._no_rows(), OneHot.of(np.empty(0)))
 
     def _no_rows(self) -> Any:
@@ -427,9 +405,11 @@ class DaskArrays(DaskForm):
         return rows if issparse(rows) else np.empty((0, self.read.width), dtype=self.X.dtype)
 
     def without_labels(self) -> DaskArrays:
+        """The same rows, all of one class."""
         return DaskArrays(self.X, self.X.map_blocks(_one_class, drop_axis=1, dtype=int), self.weight)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
+        """f of the features, as an array."""
         meta = np.asarray(f(self._no_rows()))
         shape = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (self.X.chunks[0], (meta.shape[1],))}
         return self.X.map_blocks(_block_answers, job=as_node((self.read, f)), dtype=meta.dtype, meta=meta, **shape)

@@ -1,4 +1,4 @@
-"""Digests of rows: in memory of all of them at once, elsewhere as a sum over rows."""
+"""Digests of rows: of all rows at once in memory, as a sum over rows elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from suffice.data.base import Batch
 
 
 def digest(*values: Any) -> str:
-    """A digest of arrays, sparse matrices and data frames, to the bit: the same in every process.
+    """A digest of arrays, sparse matrices and data frames: the same for equal bits, in every process.
 
     >>> digest(np.array([1.0, 2.0])) == digest(np.array([1.0, 2.0])), digest(["u"]) == digest(["v"])
     (True, False)
@@ -56,7 +56,7 @@ def _arrays(value: Any) -> Iterator[Array]:
 class RowDigests:
     """The number of rows of a batch, and the sum modulo 2^64 of a digest of each (2,): features, label and weight.
 
-    Sums do not depend on the order of rows, nor on how they are divided.
+    Sums depend neither on the order of rows nor on batches.
 
     >>> import pandas as pd
     >>> from suffice._core.labels import OneHot
@@ -69,7 +69,7 @@ class RowDigests:
     def __call__(self, batch: Batch) -> Array:
         X, Y = batch
         labels = Y.classes[Y.codes] if len(Y.classes) else Y.codes
-        columns = [_whole(column) for column in (*_columns(X), labels, Y.weight)]
+        columns = [_integers(column) for column in (*_columns(X), labels, Y.weight)]
         keys = _hash.row_keys(np.column_stack(columns), _hash.digest(_names(X)))
         return np.array([len(Y), keys.sum()], dtype=np.uint64)
 
@@ -83,7 +83,7 @@ def _names(X: Any) -> list[str]:
 
 
 def _columns(X: Any) -> Iterator[Array]:
-    """The features (n, d) as columns; of sparse rows one with a hash of each."""
+    """The features (n, d) as columns; for sparse rows one column of hashes."""
     values = X.values if isinstance(X, Encoded) else X
     if issparse(values):
         yield _hash.row_hash(values, 0)
@@ -95,8 +95,8 @@ def _columns(X: Any) -> Iterator[Array]:
         yield from np.asarray(values).T
 
 
-def _whole(column: Array) -> Array:
-    """A whole number for each value (n,), the same for the same ones."""
+def _integers(column: Array) -> Array:
+    """A whole number for each value (n,), the same for equal values."""
     if column.dtype.kind in "fiub":
         numbers = np.asarray(column, dtype=float)
         return np.where(np.isnan(numbers), np.nan, numbers).view(np.int64)
@@ -107,7 +107,7 @@ def _whole(column: Array) -> Array:
 
 
 class _Digests(dict[Any, int]):
-    """The digest of each value that is asked for, worked out once."""
+    """Digests of values, each computed once."""
 
     def __missing__(self, value: Any) -> int:
         self[value] = found = _hash.digest(value)

@@ -25,12 +25,13 @@ from suffice.data.base import Batch, Between, Both, Change, Changed, Data, R
 from suffice.data.fingerprint import digest
 from suffice.data.layout import no_labels
 
-SOME = 64  # rows of a class that tell where its values are
+ORIGIN_ROWS = 64  # of each class, for the origin of its sums
 ENTRIES = 1 << 21  # of a batch: large enough for BLAS, small enough for the temporaries of a model
-SEVERAL, SHARED = 4, 1 << 19  # batches, or a multiple, of so many entries that threads are worth their while
-FRACTION = 4  # of which a few rows are at most one
-LONG = 1 << 15  # rows of a batch
-TINY = 1 << 14  # entries of which linear algebra makes no work for several threads
+MIN_ENTRIES_SHARED = 1 << 19  # above it, threads are worth their cost
+BATCHES_SHARED = 4  # the number of batches is then a multiple of it
+MIN_STEP = 4  # a cheap sample is at most one row of this many
+MIN_LONG_BATCH = 1 << 15  # rows
+MAX_SERIAL_ENTRIES = 1 << 14  # linear algebra of fewer entries uses one thread
 
 
 class Memory(Data):
@@ -45,10 +46,9 @@ class Memory(Data):
     weight : array of shape (n,) or the name of a column, default=None
         Row weights; a row of weight zero counts for nothing.
     batch_size : int, default=None
-        Rows in a batch; by default as many as make about two million cells, of sparse rows those that
-        are stored.
+        Rows in a batch; by default as many as have about two million cells, of sparse rows stored ones.
     target : name of a column, default=None
-        The column of a data frame X that holds the labels, in the place of y.
+        The column of a data frame X with the labels, instead of y.
     verbose : int, default=0
         1 shows the rows of each pass.
 
@@ -69,13 +69,13 @@ class Memory(Data):
         verbose: int = 0,
     ) -> None:
         check_value(batch_size, "Memory: batch_size", or_else(None, COUNT))
-        X, y, weight = _taken_out(X, y, weight, target)
+        X, y, weight = _named_columns(X, y, weight, target)
         X = by_rows(table(X))
         n = _num_samples(X)
         Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
         if Y is not None and n != len(Y):
             raise ValueError(f"X has {n} rows, but there are {len(Y)} labels")
-        self._every: Memory | None = None  # rows, with those of weight zero: they have answers, too
+        self._every: Memory | None = None  # rows, with those of weight zero, which are predicted
         if Y is not None and not Y.whole:
             self._every = Memory(X, batch_size=batch_size, verbose=verbose)
             rows = np.flatnonzero(Y.weight)
@@ -92,7 +92,7 @@ class Memory(Data):
         return Memory(X, Y, batch_size=self.batch_size, verbose=self.verbose)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Rows and columns, and a digest of all that they hold."""
+        """The number of rows and columns, and digests of their values."""
         parts = () if self.Y is None else (self.Y.classes, self.Y.codes, self.Y.weight)
         rows, labels = (digest(*values) for values in ((self.X,), parts))
         return {"rows": _num_samples(self.X), "columns": _width(self.X), "values": rows, "labels": labels}
@@ -103,42 +103,42 @@ class Memory(Data):
         return reduce(operator.add, self._spread(lambda rows: f(Batch(rows_of(self.X, rows), Y[rows]))))
 
     def several(self) -> bool:
-        """Whether there is more than one batch."""
+        """True if there is more than one batch."""
         return len(row_slices(self.X, self.batch_size)) > 1
 
     def long(self) -> bool:
-        """Whether there are several batches, of so many rows that what is done once a column takes no time."""
+        """True if there are several batches, so long that work once a column costs little."""
         slices = row_slices(self.X, self.batch_size)
-        return len(slices) > 1 and slices[0].stop >= LONG
+        return len(slices) > 1 and slices[0].stop >= MIN_LONG_BATCH
 
     def first(self) -> Any:
-        """The features of the first row; of what has no columns, all, as messages show them."""
+        """The features of the first row; all of X if it has no columns."""
         return rows_of(self.X, slice(0, 1)) if len(self.X.shape) > 1 else self.X
 
     def _near(self, f: Callable[[Batch], R]) -> Callable[[Batch], R]:
-        """f with sums about origins among all rows, where it has any: so those of several batches have the same."""
+        """f with origins from rows of all batches, if it has origins: so all batches have the same."""
         Y = self._labels()
         if not hasattr(f, "with_origin_of") or not self.several():
             return f
-        few = np.sort(Y.spaced_rows(SOME))
+        few = np.sort(Y.spaced_rows(ORIGIN_ROWS))
         with few_threads(_width(self.X)):
             near: Callable[[Batch], R] = f.with_origin_of(f(Batch(_safe_indexing(self.X, few), Y[few])))
         return near
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
-        """f of the features, batch by batch, as one array; only a few batches are held besides."""
+        """f of the features, batch by batch, as one array; a few batches at a time are in memory."""
         every = self if self._every is None else self._every
         return _stacked(every._spread(lambda rows: f(rows_of(every.X, rows))), _num_samples(every.X))
 
     def _spread(self, f: Callable[[slice], R]) -> Iterator[R]:
-        """f of the rows of each batch, in order: several at a time; shown, as they are done, if that is wanted."""
+        """f of the rows of each batch, in order, several at a time; shown if `verbose`."""
         slices, n = row_slices(self.X, self.batch_size), _num_samples(self.X)
-        if not self.verbose and len(slices) == 1 and n * _width(self.X) < TINY:
+        if not self.verbose and len(slices) == 1 and n * _width(self.X) < MAX_SERIAL_ENTRIES:
             yield f(slices[0])
             return
-        with few_threads(_width(self.X)), reading("rows in memory", n, self.verbose) as seen:
+        with few_threads(_width(self.X)), reading("rows in memory", n, self.verbose) as advance:
             for found, rows in zip(spread_in_order(f, slices), slices, strict=True):
-                seen(min(rows.stop, n) - rows.start)
+                advance(min(rows.stop, n) - rows.start)
                 yield found
 
     def map(
@@ -160,18 +160,18 @@ class Memory(Data):
         return self._like(np.concatenate([b.X for b in batches]), OneHot(batches[0].Y.classes, codes, weight))
 
     def materialise(self, change: Change) -> Memory:
-        """The rows that a change leaves, made once."""
+        """The rows after a change of all rows at once."""
         return self._like(*change(Batch(self.X, self._labels())))
 
     def sample(self, share: float, seed: int = 0) -> Memory:
-        """About so large a share of the rows, those of smallest hash: the same ones in any order."""
+        """About this share of the rows, those of smallest hash: the same rows in any order."""
         return self.materialise(Between(0.0, share, seed))
 
     def cheap_sample(self, rows: int) -> Memory:
-        """So many rows, one at random of each of as many equal stretches; all if that is more than a quarter."""
+        """A random row of each of `rows` equal stretches; all rows if that is more than a quarter of them."""
         Y = self._labels()
         step = len(Y) // rows
-        if step < FRACTION:
+        if step < MIN_STEP:
             return self
         at = step * np.arange(rows) + np.random.default_rng(0).integers(step, size=rows)
         return self._like(_safe_indexing(self.X, at), Y[at])
@@ -192,17 +192,17 @@ class Memory(Data):
 
 
 def _stacked(parts: Iterator[Array], n: int) -> Array:
-    """Parts of n rows in all as one array, each put in its place as it comes."""
+    """Parts of n rows in all as one array."""
     first = np.asarray(next(parts))
     whole, end = np.empty((n, *first.shape[1:]), first.dtype), 0
     for part in chain([first], parts):
         start, end = end, end + len(part)
-        np.copyto(whole[start:end], part, casting="safe")  # never text or numbers cut short
+        np.copyto(whole[start:end], part, casting="safe")  # never cut text or numbers short
     return whole
 
 
 def table(X: Any) -> Any:
-    """What has a shape as it is; nested lists as an array of objects, so that a cell stays what it is beside others.
+    """X itself if it has a shape; nested lists as an array of objects, so that cells keep their types.
 
     >>> table([[1, "a"], [float("nan"), "b"]]).tolist()
     [[1, 'a'], [nan, 'b']]
@@ -211,17 +211,19 @@ def table(X: Any) -> Any:
         return X if hasattr(X, "shape") else np.asarray(X)
     array = np.array(X, dtype=object)
     if array.ndim == 1 and len(lengths := {len(row) for row in X if isinstance(row, list | tuple)}) > 1:
-        raise ValueError(f"X has rows of different lengths, from {min(lengths)} to {max(lengths)}: all need as many")
+        raise ValueError(
+            f"X has rows of different lengths, from {min(lengths)} to {max(lengths)}: all need the same length"
+        )
     return array
 
 
 def by_rows(X: Any) -> Any:
-    """Sparse or encoded rows with the values of each next to each other; anything else as it is."""
+    """Sparse or encoded rows in row order; anything else unchanged."""
     return X.tocsr() if issparse(X) else X.by_rows() if isinstance(X, Encoded) else X
 
 
-def _taken_out(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:
-    """Features, labels and weights, of which the last two may be columns of a data frame."""
+def _named_columns(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:
+    """Features, labels and weights; the last two may be columns of a data frame."""
     columns = {"target": target, "weight": weight if isinstance(weight, str) else None}
     named = {what: name for what, name in columns.items() if name is not None}
     if not named:
@@ -253,7 +255,7 @@ def _weights(weight: Any, n: int) -> Any:
 
 
 def rows_of(X: Any, rows: slice) -> Any:
-    """Some rows of X that are next to each other; X itself if these are all."""
+    """A slice of the rows of X; X itself if these are all."""
     if isinstance(X, Encoded) and not rows.start and rows.stop >= len(X):
         return X
     return X[rows] if isinstance(X, Encoded | np.ndarray) else _safe_indexing(X, rows)
@@ -273,16 +275,17 @@ def row_slices(X: Any, batch_size: int | None = None) -> list[slice]:
 
 
 def _batch_rows(n: int, width: int) -> int:
-    """Rows of a batch, the same for any number of threads, which few batches of unequal sizes would leave idle."""
+    """Rows of a batch, for any number of threads; a few batches of unequal size would leave threads idle."""
     entries = n * width
-    many = -(-entries // ENTRIES)
-    many = SEVERAL * -(-many // SEVERAL) if entries > SHARED else max(1, many)
-    return max(1, -(-n // many))
+    batches = -(-entries // ENTRIES)
+    if entries > MIN_ENTRIES_SHARED:
+        batches = BATCHES_SHARED * -(-batches // BATCHES_SHARED)
+    return max(1, -(-n // max(1, batches)))
 
 
 def _slices_of_stored(starts: Array, width: int) -> list[slice]:
-    """Slices of sparse rows, whose entries begin at `starts` (n + 1,): of as many entries as their sums have cells."""
-    cost = starts + np.arange(len(starts))  # a row without entries takes time, too
+    """Slices of sparse rows, whose entries begin at `starts` (n + 1,), with at least as many entries as columns."""
+    cost = starts + np.arange(len(starts))  # a row without entries costs time, too
     size = max(ENTRIES, width)
     cuts = np.searchsorted(cost, np.arange(size, cost[-1], size))
     ends = np.unique([0, *cuts, len(starts) - 1])

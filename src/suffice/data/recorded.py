@@ -1,4 +1,4 @@
-"""A data set that records what it is asked: each of its sums is answered by whoever keeps the record."""
+"""A data set whose sums go through a record, which may know them already."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Record(Protocol):
-    """Answers questions, one after another: from what it has, or by working the answer out."""
+    """Answers questions in order: from memory, or by computing the answer."""
 
     def answer(self, question: Content, work: Callable[[], V]) -> V:
         """The answer to the next question."""
@@ -26,18 +26,18 @@ def _at(parts: Callable[[], Sequence[Data]], i: int) -> Data:
 
 
 class Recorded(Data):
-    """The rows of another data set, all of whose sums, and those of its parts, go through a record.
+    """The rows of another data set; its sums, and those of its parts, go through a record.
 
-    Rows are mapped, split and kept when a sum is first worked out: while the record has the answers, nothing is read.
+    Rows are mapped, split and cached when a sum is first computed: while the record has the answers, nothing is read.
 
     Parameters
     ----------
     record : Record
-        Who answers.
+        Answers the sums.
     make : function
-        Gives the data set, when it is needed.
+        Makes the data set when it is needed.
     view : Content
-        What was done to the rows so far.
+        The changes to the rows so far.
     """
 
     def __init__(self, record: Record, make: Callable[[], Data], view: Content | None = None) -> None:
@@ -46,13 +46,13 @@ class Recorded(Data):
 
     @cached_property
     def data(self) -> Data:
-        """The data set itself; what it was made of is let go."""
+        """The data set itself; the function that made it is released."""
         made = self._make()
         self._make = lambda: made
         return made
 
     def sum(self, f: Callable[[Batch], R]) -> R:
-        """The sum of f over all rows, as the record has it."""
+        """The sum of f over all rows, from the record."""
         return self.record.answer(Content.of((self.view, f)), lambda: self.data.sum(f))
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
@@ -62,11 +62,11 @@ class Recorded(Data):
         return self.data.fingerprint()
 
     def _view(self, make: Callable[[Data], Data], *how: Any) -> Recorded:
-        """What is made of these rows, when it is needed."""
+        """A data set made of these rows when it is needed."""
         return Recorded(self.record, lambda: make(self.data), Content.of((self.view, *how)))
 
     def _parts(self, make: Callable[[Data], Sequence[Data]], *how: Any) -> list[Data]:
-        """Several data sets that are made of these rows; how many there are is recorded."""
+        """Data sets made of these rows when they are needed; their number is recorded."""
         parts, view = cache(lambda: make(self.data)), Content.of((self.view, *how))
         count = self.record.answer(view, lambda: len(parts()))
         return [Recorded(self.record, partial(_at, parts, i), Content.of((view, i))) for i in range(count)]

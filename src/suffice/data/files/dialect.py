@@ -1,4 +1,4 @@
-"""How a text file is read: settled in one pass of bounded memory, then the same for every block of it."""
+"""The dialect of a text file: found in one pass of bounded memory, then used for every block."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from suffice.data.files.values import (
 )
 from suffice.data.files.ways import BARE, COMMAS, FORMS, LABEL, PLAIN, WAYS, first_with, fits, looks_like, shows
 
-BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes that are read at a time; the later ones for files with longer lines
-EXACT = float(1 << 53)  # up to which a double has every whole number
-STRANGE = r"^[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?$"  # what is not of this shape is not a number
+BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes read at a time; the later ones are for files with longer lines
+MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
+NUMBER_SHAPE = r"^[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?$"
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written: header, block size, and the form of each column.
+    """How a text file is written: its header, the block size, and the form of each column.
 
     `forms` has a name of `FORMS` for each column, "text", or "nothing" for a column without values.
     """
@@ -44,10 +44,10 @@ class Dialect:
     missing: tuple[str, ...]
     forms: Mapping[str, str]
     decimal: str | None = None
-    whole: frozenset[str] = frozenset()  # columns of numbers that are all whole
+    whole: frozenset[str] = frozenset()  # columns of whole numbers
     spaces: frozenset[str] = frozenset()  # columns with spaces around their values
     learned: Mapping[str, str] = field(default_factory=dict)
-    changed: Mapping[str, str] = field(default_factory=dict)  # what is wrong with columns that change their kind
+    changed: Mapping[str, str] = field(default_factory=dict)  # errors of columns that change their kind
     notes: tuple[str, ...] = ()
 
     @property
@@ -57,7 +57,7 @@ class Dialect:
 
     @property
     def written(self) -> dict[str, str]:
-        """The ways of columns that are not written plainly."""
+        """The ways of the columns that are not written plainly."""
         return {name: form for name, form in self.forms.items() if form in WAYS}
 
     def check(self, names: Collection[str]) -> None:
@@ -67,7 +67,7 @@ class Dialect:
             raise TableError(wrong)
 
     def labels(self, name: str | None) -> Dialect:
-        """The same with a column of labels: whole numbers and truth values as such, all else as it is written."""
+        """The dialect with a column of labels: whole numbers and booleans as such, other labels as text."""
         form = self.forms.get(name or "", TEXT)
         if name is None or form in ("whole", "boolean", TEXT, NOTHING):
             return self
@@ -114,39 +114,39 @@ class Dialect:
 
 
 def place(file: TextFile, header: Header, before: int = 0) -> Where:
-    """The place of a row in a file, in words; `before` is the number of rows before the first."""
+    """A function that gives the place of a row in messages; `before` is the number of rows before the first."""
     return lambda row: f"{file.path}, line {line_of(file, header, before + row)}"
 
 
 def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
-    """Text without spaces around it, null where it is missing."""
+    """Text without spaces around it, and with null for missing marks."""
     trimmed = pc.utf8_trim_whitespace(column)
     marks = pc.is_in(trimmed, pa.array(list(missing), pa.string()))
     return pc.if_else(marks, pa.scalar(None, pa.string()), trimmed)
 
 
 @dataclass
-class Seen:
-    """What the values of a column allow so far."""
+class ColumnScan:
+    """The forms that the values of a column allow so far, and facts for notes."""
 
     name: str
     decimal: str | None
     forms: list[str]
-    way: str | None = None  # in which they are written, where that is known
-    text: bool = False  # whether they are text, whatever they look like
-    shown: set[str] = field(default_factory=set)  # ways to write numbers that some value can only be written in
-    known: int = 0
+    way: str | None = None  # of writing the values, if it is known
+    text: bool = False  # text, whatever the values look like
+    shown: set[str] = field(default_factory=set)  # ways of numbers that a value excludes all others for
+    known: int = 0  # values that are not missing
     strange: int = 0  # values that are not numbers
-    first_strange: tuple[int, str] | None = None
-    comma: str | None = None
-    like: set[str | None] | None = None  # what all values look like
+    first_strange: tuple[int, str] | None = None  # row and value
+    comma: str | None = None  # the first value with one
+    like: set[str | None] | None = None  # advice that fits all values
     whole: bool = True
     spaces: bool = False
     infinite: int = 0
     changed: str | None = None
 
     def add(self, block: TextBlock, missing: Collection[str]) -> None:
-        """See the values of one more block."""
+        """Scan the values of one more block."""
         raw = block.columns[self.name]
         column = known(raw, missing)
         self.spaces |= not self.spaces and bool(pc.any(pc.not_equal(pc.utf8_trim_whitespace(raw), raw)).as_py())
@@ -161,19 +161,19 @@ class Seen:
         number = read.get("number")
         if number is not None:
             self.infinite += pc.sum(pc.is_inf(number)).as_py() or 0
-            near = pc.and_(pc.equal(pc.floor(number), number), pc.less(pc.abs(number), EXACT))
+            near = pc.and_(pc.equal(pc.floor(number), number), pc.less(pc.abs(number), MAX_EXACT))
             self.whole = self.whole and bool(pc.all(near).as_py())
         else:
-            self._notice(column, block.first)
+            self._collect_notes(column, block.first)
 
-    def _notice(self, column: pa.ChunkedArray, first: int) -> None:
-        """Remember what the notes on a column need."""
+    def _collect_notes(self, column: pa.ChunkedArray, first: int) -> None:
+        """Collect facts for the notes on a column that is not plain numbers."""
         self.whole = False
         if self.comma is None and COMMAS in self.forms:
             self.comma = first_with(column, ",")
         look = looks_like(column)
         self.like = ({look} if self.like is None else self.like) & {look}
-        strange = pc.fill_null(pc.invert(pc.match_substring_regex(column, STRANGE)), False)
+        strange = pc.fill_null(pc.invert(pc.match_substring_regex(column, NUMBER_SHAPE)), False)
         count = pc.sum(strange).as_py()
         self.strange += count
         if count and self.first_strange is None:
@@ -182,7 +182,7 @@ class Seen:
 
     @property
     def form(self) -> str:
-        """The form of the values, by what is known so far."""
+        """The form of all values so far."""
         if not self.known and not self.text:
             return NOTHING
         if self.way is not None:
@@ -192,7 +192,7 @@ class Seen:
         if plain_form is not None:
             return plain_form
         ways = [way for way in WAYS if way in self.forms and (WAYS[way].point is None or way in self.shown)]
-        numbers = all(WAYS[way].to is None for way in ways)  # that fit several ways are the same in each
+        numbers = all(WAYS[way].to is None for way in ways)  # have the same value in each way that fits
         if ways and (numbers or len(ways) == 1):
             return ways[0]
         # Codes such as 007 fit numbers with decimal commas, too: these need a comma to show.
@@ -201,12 +201,12 @@ class Seen:
 
     @property
     def kind(self) -> str:
-        """What the column holds."""
+        """The kind of the column."""
         form = self.form
         return form if form in (TEXT, NOTHING) else str(kind_of(pa.chunked_array([], FORMS[form])))
 
     def notes(self, where: Where) -> list[str]:
-        """A sentence for what had to be decided."""
+        """Notes on decisions of the reader."""
         if self.text:
             return []
         if self.form in WAYS:
@@ -221,11 +221,11 @@ class Seen:
         return infinite_note(self.name, self.infinite)
 
 
-def settle(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Dialect:
-    """The dialect of a file: one pass over its text, in which each column keeps the forms that all its values fit.
+def find_dialect(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Dialect:
+    """Find the dialect of a file: one pass over its text, in which each column keeps the forms that all its values fit.
 
-    The first block decides what kind of values a column has, unless it has none there; later blocks may decide the
-    form, as the order of day and month, and whether numbers are whole.
+    The first block with values decides the kind of a column. Later blocks may decide its form: the order of day and
+    month, or whether numbers are whole.
     """
     header = header_of(file, how)
     notes = (*file.notes, *header_note(file.path, header.names))
@@ -234,33 +234,33 @@ def settle(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Dialect:
     why: str | None = None
     for size in BLOCKS:
         try:
-            rows, seen = _seen(file, header, size, how, learned)
+            rows, scans = _scan(file, header, size, how, learned)
         except pa.ArrowInvalid as error:
             why = ragged(file, header)
             if why:
                 break
             why = str(error).splitlines()[0]
             continue
-        return _settled(file, header, size, rows, seen, how, learned, notes)
+        return _dialect(file, header, size, rows, scans, how, learned, notes)
     raise TableError(
         f"{file.path} cannot be read as a table: {why}. The separator is {header.separator!r}; "
-        "another is given by --separator"
+        "give another by --separator"
     )
 
 
-def _settled(
+def _dialect(
     file: TextFile,
     header: Header,
     size: int,
     rows: int,
-    seen: Mapping[str, Seen],
+    scans: Mapping[str, ColumnScan],
     how: Reading,
     learned: Mapping[str, str],
     notes: tuple[str, ...],
 ) -> Dialect:
     where = place(file, header)
-    forms = dict.fromkeys(header.names, TEXT) | {name: one.form for name, one in seen.items()}
-    said = [note for name, one in seen.items() if name not in how.written for note in one.notes(where)]
+    forms = dict.fromkeys(header.names, TEXT) | {name: one.form for name, one in scans.items()}
+    found = [note for name, one in scans.items() if name not in how.written for note in one.notes(where)]
     return Dialect(
         header,
         size,
@@ -268,44 +268,44 @@ def _settled(
         how.missing,
         forms,
         how.decimal,
-        frozenset(name for name, one in seen.items() if one.whole),
-        frozenset(name for name, one in seen.items() if one.spaces),
-        {name: kind for name, kind in learned.items() if name in seen},
-        {name: one.changed for name, one in seen.items() if one.changed is not None},
-        (*notes, *said),
+        frozenset(name for name, one in scans.items() if one.whole),
+        frozenset(name for name, one in scans.items() if one.spaces),
+        {name: kind for name, kind in learned.items() if name in scans},
+        {name: one.changed for name, one in scans.items() if one.changed is not None},
+        (*notes, *found),
     )
 
 
-def _seen(
+def _scan(
     file: TextFile, header: Header, size: int, how: Reading, learned: Mapping[str, str]
-) -> tuple[int, dict[str, Seen]]:
-    """The number of rows, and what the values of each column allow."""
-    seen, rows = {name: _begun(name, header, how, learned) for name in header.names if name not in how.drop}, 0
+) -> tuple[int, dict[str, ColumnScan]]:
+    """Read all rows once: their number, and a scan of each column."""
+    scans, rows = {name: _new_scan(name, header, how, learned) for name in header.names if name not in how.drop}, 0
     for block in blocks(file, header, size, header.names):
-        for name, one in seen.items():
+        for name, one in scans.items():
             kind, forms = one.kind, one.forms
             one.add(block, how.missing)
-            settled = block.first and kind not in (TEXT, NOTHING) and name not in learned
-            if one.changed is None and (one.kind == TEXT if one.way is not None else settled and one.kind != kind):
-                one.changed = _change(file, header, block, one, kind, forms, how)
+            fixed = block.first and kind not in (TEXT, NOTHING) and name not in learned
+            if one.changed is None and (one.kind == TEXT if one.way is not None else fixed and one.kind != kind):
+                one.changed = _kind_error(file, header, block, one, kind, forms, how)
         rows = block.first + block.rows
-    return rows, seen
+    return rows, scans
 
 
-def _begun(name: str, header: Header, how: Reading, learned: Mapping[str, str]) -> Seen:
+def _new_scan(name: str, header: Header, how: Reading, learned: Mapping[str, str]) -> ColumnScan:
     if name in how.categorical or learned.get(name) == TEXT:
-        return Seen(name, how.decimal, [], text=True)
+        return ColumnScan(name, how.decimal, [], text=True)
     way = how.written.get(name)
     forms = [*PLAIN, *WAYS, COMMAS] if way is None else [*PLAIN, way]
     if name in header.strings and name not in learned:
         forms = [form for form in forms if form not in BARE]
-    return Seen(name, how.decimal, forms, way)
+    return ColumnScan(name, how.decimal, forms, way)
 
 
-def _change(
-    file: TextFile, header: Header, block: TextBlock, one: Seen, kind: str, forms: list[str], how: Reading
+def _kind_error(
+    file: TextFile, header: Header, block: TextBlock, one: ColumnScan, kind: str, forms: list[str], how: Reading
 ) -> str:
-    """The first value that does not fit what a column held before, in words."""
+    """The error of the first value that does not fit the rows before it, with its place."""
     column = known(block.columns[one.name], how.missing)
     forms = [form for form in forms if str(kind_of(pa.chunked_array([], FORMS[form]))) == kind]
     forms = forms if one.way is None else [one.way]
@@ -314,5 +314,4 @@ def _change(
     if one.way is not None:
         learned = f"{WAYS[one.way].words}, as which the model has learned the column"
         return f"{found} is not of {learned}: write all values in that way"
-    said = f"is not a {WORDS[kind]}, and the rows before hold nothing else"
-    return f"{found} {said}: correct it, or write it as a missing value"
+    return f"{found} is not a {WORDS[kind]}, as the rows before have: correct it, or write it as a missing value"

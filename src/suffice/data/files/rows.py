@@ -1,4 +1,4 @@
-"""Files of rows: which ones there are, what their columns hold, and their rows batch by batch."""
+"""Files of rows: which files a path names, the types of their columns, and their rows batch by batch."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from suffice._core.labels import show
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.messages import join_words
 from suffice._runtime.system import optional
-from suffice.data.files.dialect import Dialect, settle
+from suffice.data.files.dialect import Dialect, find_dialect
 from suffice.data.files.encoding import TextFile, text_file
-from suffice.data.files.index import index_columns
-from suffice.data.files.sheet import Reading
+from suffice.data.files.sheet import Reading, index_columns
 from suffice.data.layout import DataError, located
 
 pa = optional("pyarrow", "cli")
@@ -38,25 +37,26 @@ SUFFIXES = {
     ".feather": "ipc",
     ".ipc": "ipc",
 }
-PACKED = (".gz", ".bz2", ".zst", ".lz4")  # of text, read as it is unpacked
-ALL: tuple[str, ...] = ("**", "*")  # as a pattern
-NEAR, FAR = 1 << 17, 1 << 20  # bytes of a column read at a time: what a cache holds, what is worth a request
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # suffixes after that of a text file
+ALL_FILES: tuple[str, ...] = ("**", "*")  # the pattern of a folder
+LOCAL_BUFFER = 1 << 17  # bytes of a column read at a time, which fit a cache
+REMOTE_BUFFER = 1 << 20  # bytes that are worth a request
 READ_AHEAD = 2  # batches
-PIECE = 1 << 18  # rows
+PIECE_ROWS = 1 << 18
 
 
 class FileRows(NamedTuple):
-    """Some rows, and the file that they are of."""
+    """Some rows of a file."""
 
     path: str
     table: Any  # pyarrow.Table
 
 
 class Piece(NamedTuple):
-    """Rows of a file that can be read on their own."""
+    """Row groups of a Parquet file."""
 
     path: str
-    groups: tuple[int, ...]  # of rows, as Parquet has them
+    groups: tuple[int, ...]
 
 
 class TextFormat(NamedTuple):
@@ -72,7 +72,7 @@ def _formats() -> dict[str, Any]:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """What is wrong with a file, as a DataError that names it."""
+    """Raise errors of a file as a DataError that names it."""
     try:
         with located(path):
             yield
@@ -87,18 +87,17 @@ class Files:
     paths: tuple[str, ...]
     filesystem: Any
     format: Any
-    target: str | None = None  # the column of the labels, which stay as text files write them
-    hive: bool = False  # whether folders such as year=2024 are columns
-    learned: Mapping[str, str] = field(default_factory=dict)  # what columns of text files are to be read as
+    target: str | None = None  # the column of the labels
+    hive: bool = False  # folders such as year=2024 are columns
+    learned: Mapping[str, str] = field(default_factory=dict)  # kinds of columns of text files, from a model
 
     @classmethod
     def of(cls, given: Any, filesystem: Any, kind: Any, target: str | None = None, hive: bool = False) -> Files:
-        """The files that a path, a pattern, a folder or a list of them stands for."""
-        many = list(given) if isinstance(given, list | tuple) else [given]
-        wrong = [one for one in many if not isinstance(one, str | os.PathLike)]
-        if wrong or not many:
+        """The files that a path, a pattern, a folder or a list of them names."""
+        paths = list(given) if isinstance(given, list | tuple) else [given]
+        if not paths or not all(isinstance(one, str | os.PathLike) for one in paths):
             raise TypeError(f"files are given by a path, a pattern, a folder or a list of them, got {given!r}")
-        names = [os.fspath(one) for one in many]
+        names = [os.fspath(one) for one in paths]
         if filesystem is None and "://" in names[0]:
             with readable(names[0]):
                 filesystem = _filesystem(names[0])
@@ -111,20 +110,20 @@ class Files:
 
     @cached_property
     def texts(self) -> dict[str, tuple[TextFile, Dialect]]:
-        """Text files, each with its dialect; dates and numbers are written as in the files before."""
+        """Text files, each with its dialect; dates and numbers are read as in the files before."""
         found: dict[str, tuple[TextFile, Dialect]] = {}
         written: dict[str, str] = {}
         for path in self.paths if isinstance(self.format, TextFormat) else ():
             with readable(path):
                 file = text_file(path, partial(self.filesystem.open_input_stream, path))
-                dialect = settle(file, Reading(separator=self.format.separator, written=written), self.learned)
+                dialect = find_dialect(file, Reading(separator=self.format.separator, written=written), self.learned)
                 written = dialect.written | written
                 found[path] = file, dialect.labels(self.target)
         return found
 
     @cached_property
     def folders(self) -> dict[str, dict[str, Any]]:
-        """The values that the names of each file's folders have for columns, by its path: whole numbers if all are."""
+        """By path, the columns that a file gets from its folders; whole numbers if all values are."""
         named = {
             path: dict(part.split("=", 1) for part in PurePosixPath(path).parts[:-1] if "=" in part)
             if self.hive
@@ -153,7 +152,7 @@ class Files:
         return known
 
     def count(self) -> int:
-        """The number of rows, as far as possible without reading them."""
+        """The number of rows, from metadata if possible."""
         total = 0
         for path in self.paths:
             if path in self.texts:
@@ -165,16 +164,16 @@ class Files:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Pieces of at least `PIECE` rows if a file has as many, in order; none of files without groups of rows."""
+        """Pieces of at least `PIECE_ROWS` rows, if a file has as many, in order; none for files without row groups."""
         found: list[Piece] = []
         for path in self.paths if self.streams else ():
             with readable(path), self._opened(path) as rows:
-                count, first, held = rows.metadata.num_row_groups, 0, 0
+                count, first, rows_held = rows.metadata.num_row_groups, 0, 0
                 for i in range(count):
-                    held += rows.metadata.row_group(i).num_rows
-                    if held >= PIECE or i + 1 == count:
+                    rows_held += rows.metadata.row_group(i).num_rows
+                    if rows_held >= PIECE_ROWS or i + 1 == count:
                         found.append(Piece(path, tuple(range(first, i + 1))))
-                        first, held = i + 1, 0
+                        first, rows_held = i + 1, 0
                 if not count:
                     found.append(Piece(path, ()))
         return found
@@ -192,9 +191,9 @@ class Files:
         return dict(zip(self.paths, self.stamps(), strict=True))
 
     def check_same(self, path: str | None = None) -> None:
-        """DataError if a file, or one of all, is another one than when this was first asked: passes would not agree.
+        """DataError if a file, or any file, has changed since the first call: passes would not agree.
 
-        Of files on this machine; to ask elsewhere may take long.
+        Only files on this machine are checked; a request elsewhere may take long.
         """
         if not isinstance(self.filesystem, fs.LocalFileSystem):
             return
@@ -208,16 +207,16 @@ class Files:
 
     @property
     def local(self) -> list[str]:
-        """The paths of files on this machine, without links."""
+        """The paths of files on this machine, with links resolved."""
         here = isinstance(self.filesystem, fs.LocalFileSystem)
         return [os.path.realpath(path) for path in self.paths] if here else []
 
-    def names(self, asked: Collection[str]) -> list[str]:
-        """The columns of the first file, without an index of pandas unless it is asked for."""
-        return _names(self.schemas[self.paths[0]], asked)
+    def names(self, named: Collection[str]) -> list[str]:
+        """The columns of the first file, without an index of pandas unless it is named."""
+        return _names(self.schemas[self.paths[0]], named)
 
     def schema(self, needed: Sequence[str], alone: bool) -> Any:
-        """What the needed columns hold in all files; `alone`: whether a file may have no others."""
+        """The types of the needed columns in all files; with `alone`, a file may have no others."""
         types: dict[str, Any] = {}
         for path, own in self.schemas.items():
             with readable(path):
@@ -240,10 +239,10 @@ class Files:
             )
 
     def _common(self, name: str, known: Any, own: Any) -> Any:
-        """The type that holds what two files have in a column without changing a value."""
+        """The type that holds the values of a column of two files unchanged."""
         if known is None or known.equals(own):
             return own
-        a, b = (pa.schema([(name, _plain(one))]) for one in (known, own))
+        a, b = (pa.schema([(name, _without_dictionary(one))]) for one in (known, own))
         try:
             return pa.unify_schemas([a, b], promote_options="permissive").field(0).type
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -253,16 +252,16 @@ class Files:
             ) from error
 
     def batches(self, path: str, schema: Any, size: int) -> Iterator[FileRows]:
-        """The rows of a file in order, no more than `size` at a time; at least one batch, which may be empty."""
-        way = self._streamed if self.streams else self._texted if path in self.texts else self._scanned
-        return self._tables(path, schema, way(path, self._inside(path, schema), size))
+        """The rows of a file in order, at most `size` at a time; at least one batch, which may be empty."""
+        read = self._streamed if self.streams else self._texted if path in self.texts else self._scanned
+        return self._tables(path, schema, read(path, self._inside(path, schema), size))
 
     def _inside(self, path: str, schema: Any) -> Any:
-        """The columns that a file has itself."""
+        """The columns in the file itself, without those of its folders."""
         return pa.schema([one for one in schema if one.name not in self.folders[path]])
 
     def batches_of(self, piece: Piece, schema: Any, size: int) -> Iterator[FileRows]:
-        """The same of a piece, in the thread that asks for them."""
+        """The rows of a piece, read in the calling thread."""
         return self._tables(
             piece.path, schema, self._streamed(piece.path, self._inside(piece.path, schema), size, piece.groups)
         )
@@ -283,12 +282,12 @@ class Files:
 
     @property
     def streams(self) -> bool:
-        """Whether batches can be read page by page: a whole row group may be larger than memory."""
+        """True if batches can be read page by page: a whole row group may be larger than memory."""
         return isinstance(self.format, dataset.ParquetFileFormat) and self.format == dataset.ParquetFileFormat()
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Any]:
-        size = NEAR if isinstance(self.filesystem, fs.LocalFileSystem) else FAR
+        size = LOCAL_BUFFER if isinstance(self.filesystem, fs.LocalFileSystem) else REMOTE_BUFFER
         with (
             self.filesystem.open_input_file(path) as file,
             parquet.ParquetFile(file, pre_buffer=False, buffer_size=size) as rows,
@@ -296,7 +295,7 @@ class Files:
             yield rows
 
     def _streamed(self, path: str, schema: Any, size: int, groups: tuple[int, ...] | None = None) -> Iterator[Any]:
-        """Batches of a file, decoded by several threads; of some groups of rows by this one alone."""
+        """Batches of a file, decoded by several threads; batches of some row groups in this thread alone."""
         with self._opened(path) as rows:
             yield from rows.iter_batches(size, row_groups=groups, columns=schema.names, use_threads=groups is None)
 
@@ -312,40 +311,40 @@ class Files:
 
 
 def _filesystem(address: str) -> Any:
-    """Where files of an address are, as far as pyarrow knows."""
+    """The filesystem of an address, if pyarrow knows it."""
     try:
         return fs.FileSystem.from_uri(address.partition("*")[0])[0]
     except pa.ArrowInvalid as error:
         raise ValueError(
-            f"files of such an address cannot be read ({error}): give a path on this machine, an address of s3://, "
+            f"this address cannot be read ({error}): give a path on this machine, an address of s3://, "
             "gs:// or hdfs://, or filesystem= with one of pyarrow.fs"
         ) from error
 
 
-def _names(schema: Any, asked: Collection[str]) -> list[str]:
-    """The columns of a file, without an index of pandas unless it is asked for."""
-    index = set(index_columns(schema)).difference(asked)
+def _names(schema: Any, named: Collection[str]) -> list[str]:
+    """The columns of a file, without an index of pandas unless it is named."""
+    index = set(index_columns(schema)).difference(named)
     return [name for name in schema.names if name not in index]
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text is a whole number without zeros before it."""
+    """True for the digits of a whole number without leading zeros."""
     return text.isdecimal() and str(int(text)) == text
 
 
-def _plain(kind: Any) -> Any:
-    """The type of the values themselves, where they are kept in a dictionary."""
+def _without_dictionary(kind: Any) -> Any:
+    """The type of plain values."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _found(name: str, filesystem: Any, by_suffix: bool) -> list[str]:
-    """The paths of the files that one path, pattern or folder stands for."""
+    """The paths of the files that a path, a pattern or a folder names."""
     with readable(name):
         info = filesystem.get_file_info(name)
         if info.type == fs.FileType.File:
             return [name]
         folder = info.type == fs.FileType.Directory
-        base, pattern = (PurePosixPath(name), ALL) if folder else _split(name)
+        base, pattern = (PurePosixPath(name), ALL_FILES) if folder else _split(name)
         if not pattern:
             raise FileNotFoundError("there is no such file or folder")
         there = filesystem.get_file_info(fs.FileSelector(str(base), allow_not_found=True, recursive=True))
@@ -359,7 +358,7 @@ def _found(name: str, filesystem: Any, by_suffix: bool) -> list[str]:
 
 
 def _split(name: str) -> tuple[PurePosixPath, tuple[str, ...]]:
-    """A pattern as the folder to look in, and what the parts of a path below it have to match."""
+    """A pattern as the folder to search, and the patterns of the parts of a path below it."""
     parts = PurePosixPath(name).parts
     first = next((i for i, part in enumerate(parts) if any(letter in part for letter in "*?[")), len(parts))
     return PurePosixPath(*parts[:first]), parts[first:]
@@ -375,7 +374,7 @@ def _hidden(parts: Sequence[str]) -> bool:
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the parts of a path match a pattern, in which ** stands for any folders.
+    """True if the parts of a path match a pattern, in which ** matches any folders.
 
     >>> _matches(("a", "b", "c.csv"), ("**", "*.csv")), _matches(("a", "c.csv"), ("*.csv",))
     (True, False)
@@ -389,7 +388,7 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 def _suffix(path: str) -> str:
     bare = PurePosixPath(path.lower())
-    return (bare.with_suffix("") if bare.suffix in PACKED else bare).suffix
+    return (bare.with_suffix("") if bare.suffix in COMPRESSED else bare).suffix
 
 
 def _format(paths: Sequence[str], given: Any) -> Any:
@@ -403,7 +402,7 @@ def _format(paths: Sequence[str], given: Any) -> Any:
     kinds: dict[str, str] = {}
     for path in paths:
         if _suffix(path) not in SUFFIXES:
-            raise DataError(f"{path}: what it holds cannot be told by its name: give format={' or '.join(known)}")
+            raise DataError(f"{path}: its format cannot be told by its name: give format={' or '.join(known)}")
         kinds.setdefault(SUFFIXES[_suffix(path)], path)
     if len(kinds) > 1:
         raise DataError(f"the files are of several formats ({', '.join(kinds.values())}): give those of one")

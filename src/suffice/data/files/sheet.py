@@ -1,17 +1,19 @@
-"""What is said of tables: errors, notes, and how a file is to be read."""
+"""A table that was read: settings of the reader, errors, and notes."""
 
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from suffice._runtime.messages import join_words
 from suffice.data.layout import DataError
 
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan")  # unless told otherwise
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan")  # by default
 
 
 class TableError(DataError):
@@ -20,22 +22,22 @@ class TableError(DataError):
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read.
+    """Settings of the reader of a file.
 
     Parameters
     ----------
     na : tuple of str
-        Texts that mean that a value is missing, besides the usual ones (`MISSING`).
+        Texts that mark missing values, in addition to the usual ones (`MISSING`).
     decimal : {".", ","} or None
-        The decimal point; None: a point, or a comma where all of a column's values have one.
+        The decimal point; None: a point, or a comma if all values of a column have one.
     separator : str or None
-        What stands between the values of a line; None: what the first line has most of.
+        The separator of values; None: the most frequent one of the first line.
     categorical : tuple of str
-        Columns to be read as text, whatever they look like.
+        Columns to read as text, whatever they look like.
     drop : tuple of str
-        Columns to be left out.
+        Columns to leave out.
     written : mapping of column: str
-        The way in which columns are written, where that is known, as "dd.mm.yyyy" or "1.234,5".
+        The ways in which columns are written, if known, as "dd.mm.yyyy" or "1.234,5".
     """
 
     na: tuple[str, ...] = ()
@@ -55,16 +57,16 @@ class Reading:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """All texts that mean that a value is missing."""
+        """All texts that mark missing values."""
         return (*MISSING, *self.na)
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table that was read: its file, its columns, and a sentence for everything that had to be decided.
+    """A table that was read: its file, its columns, and a note on every decision of the reader.
 
-    `kept` has the columns that are to be kept, as they are in the file: the text of a text file, else its types.
-    `written` has the way in which columns are written, if not plainly.
+    `kept` has the columns to keep unchanged: the text of a text file, else its types. `written` has the ways of the
+    columns that are not written plainly.
     """
 
     path: str
@@ -75,7 +77,7 @@ class Sheet:
 
 
 def nearest(name: str, names: Iterable[object]) -> str:
-    """A guess at what was meant, as a sentence, or nothing.
+    """A guess at the intended name as a sentence, or "".
 
     >>> nearest("lable", ["label", "age"])
     " Did you mean 'label'?"
@@ -86,7 +88,7 @@ def nearest(name: str, names: Iterable[object]) -> str:
 
 
 def counted(n: int | str, what: str) -> str:
-    """A number of things.
+    """A number and a noun, in the plural unless it is 1.
 
     >>> counted(1, "fold"), counted(1234, "fold"), counted("0.5", "point")
     ('1 fold', '1,234 folds', '0.5 points')
@@ -99,5 +101,23 @@ def check_columns(known: list[str], names: Iterable[str]) -> None:
     """TableError unless a table has columns of these names."""
     for name in names:
         if name not in known:
-            names = join_words(known, 30, show_end=True)
-            raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {names}")
+            raise TableError(
+                f"there is no column {name!r}.{nearest(name, known)} The columns are: {join_words(known, 30, show_end=True)}"
+            )
+
+
+def index_columns(schema: Any) -> list[str]:
+    """The columns of an Arrow schema that are the index of a pandas data frame.
+
+    They identify rows, so they are features only if they are named. An index that counts the rows is not a column.
+
+    >>> import pandas as pd, pyarrow as pa
+    >>> index_columns(pa.Schema.from_pandas(pd.DataFrame({"a": [1]}, index=pd.Index(["u"], name="id"))))
+    ['id']
+    """
+    try:
+        found = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    except ValueError:
+        return []
+    levels = found.get("index_columns") if isinstance(found, dict) else None
+    return [name for name in schema.names if isinstance(levels, list) and name in levels]

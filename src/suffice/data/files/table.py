@@ -11,14 +11,13 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from suffice._runtime.messages import join_words
-from suffice.data.files.dialect import settle
+from suffice.data.files.dialect import find_dialect
 from suffice.data.files.encoding import file_bytes, text_file
-from suffice.data.files.index import index_columns
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns
+from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, index_columns
 from suffice.data.files.text import blocks
-from suffice.data.files.values import TEXT, Where, as_learned, found, plain
+from suffice.data.files.values import TEXT, Where, as_learned, cleaned, plain
 
-TYPED = {  # how files begin that say what their columns hold
+TYPED = {  # readers of files with types, by their first bytes
     b"PAR1": lambda data: pq.read_table(pa.BufferReader(data)),
     b"ARROW1": lambda data: ipc.open_file(data).read_all(),
     b"\xff\xff\xff\xff": lambda data: ipc.open_stream(data).read_all(),
@@ -32,7 +31,7 @@ def read(
     target: str | None = None,
     keep: Collection[str] = (),
 ) -> Sheet:
-    """A CSV, TSV, JSON lines, Parquet, Arrow or Feather file, also compressed by gzip, told apart by what is in them.
+    """A CSV, TSV, JSON lines, Parquet, Arrow or Feather file, also compressed by gzip, recognised by their content.
 
     An index of pandas is left out, unless one of the arguments names it.
 
@@ -40,13 +39,13 @@ def read(
     ----------
     path : str
     how : Reading, default=None
-        What is missing, the decimal point, the separator, columns to read as text and to leave out.
+        Missing marks, the decimal point, the separator, columns to read as text and to leave out.
     learned : mapping of column: kind, default=None
-        What columns are to be read as ("number", "text", ...), as a model has learned them.
+        The kinds of columns ("number", "text", ...) that a model has learned.
     target : str, default=None
         The column of the labels.
     keep : collection of str, default=()
-        Columns to keep as they are in the file; those that it does not have are left out.
+        Columns to keep unchanged, if the file has them.
     """
     how, learned, data = how or Reading(), learned or {}, file_bytes(path)
     typed = next((reader for begin, reader in TYPED.items() if data.startswith(begin)), None)
@@ -56,7 +55,7 @@ def read(
     sheet = _without_index(sheet, {target, *keep, *how.drop, *how.categorical, *learned})
     check_columns(sheet.table.column_names, (*how.drop, *how.categorical))
     sheet = replace(sheet, table=sheet.table.drop_columns(list(how.drop)))
-    return _cleaned(sheet, how, learned, where, {*keep} - {target, *learned})
+    return _clean_columns(sheet, how, learned, where, {*keep} - {target, *learned})
 
 
 def _text(
@@ -65,7 +64,7 @@ def _text(
     """A text file."""
     file = text_file(path, lambda: pa.BufferReader(data))
     unused = {*keep} - {target, *learned}
-    dialect = settle(file, replace(how, categorical=(*how.categorical, *unused)), learned)
+    dialect = find_dialect(file, replace(how, categorical=(*how.categorical, *unused)), learned)
     check_columns(list(dialect.header.names), (*how.drop, *how.categorical))
     if not dialect.rows:
         raise TableError(f"{path} has a header and no rows")
@@ -82,7 +81,7 @@ def _text(
 
 
 def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[Sheet, Where]:
-    """A file that says what its columns hold, and how to name the place of a row."""
+    """A file with types, and a function that gives the place of a row."""
     try:
         table = reader(data)
         table.validate(full=True)
@@ -100,19 +99,19 @@ def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[
     return Sheet(path, table, kept=kept), lambda row: f"{path}, row {row + 1}"
 
 
-def _without_index(sheet: Sheet, asked: Collection[str | None]) -> Sheet:
-    """Without the index of a pandas data frame, except where it is asked for."""
-    index = [name for name in index_columns(sheet.table.schema) if name not in asked]
+def _without_index(sheet: Sheet, named: Collection[str | None]) -> Sheet:
+    """Without the index of a pandas data frame, except for columns that are named."""
+    index = [name for name in index_columns(sheet.table.schema) if name not in named]
     if not index:
         return sheet
-    said = f"{join_words(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
-    return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, said))
+    note = f"{join_words(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
+    return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, note))
 
 
-def _cleaned(
+def _clean_columns(
     sheet: Sheet, how: Reading, learned: Mapping[str, str], where: Where, unused: Collection[str | None]
 ) -> Sheet:
-    """Every column as it is to be used, except those that are not."""
+    """Clean every column, except unused ones."""
     columns, notes, trimmed = {}, list(sheet.notes), []
     written: dict[str, str] = {}
     for name in sheet.table.column_names:
@@ -122,9 +121,9 @@ def _cleaned(
             continue
         if name in how.categorical:
             column = as_learned(name, column, TEXT, where)
-        column, said, spaces, way = found(name, column, how, where)
+        column, new, spaces, way = cleaned(name, column, how, where)
         columns[name] = as_learned(name, column, learned[name], where) if name in learned else column
-        notes.extend(said)
+        notes.extend(new)
         written |= {} if way is None else {name: way}
         trimmed += [repr(name)] * spaces
     if trimmed:

@@ -1,4 +1,4 @@
-"""What of a table can be learned from: rows that have a label, and columns that may say something."""
+"""The part of a table to learn from: labels, rows that have one, and informative columns."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
-from suffice.data.files.labels import EXACT, plain_type, whole_numbers
 from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, counted
 from suffice.data.files.table import read
-from suffice.data.files.values import BOOLEAN, MOMENT, NUMBER, SPAN, TEXT, TIME, TYPES, kind_of
+from suffice.data.files.values import BOOLEAN, MOMENT, NOTHING, NUMBER, SPAN, TEXT, TIME, TYPES, as_text, kind_of
+from suffice.data.files.ways import cast
 
 MAX_CLASSES = 100
+MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
+LABEL_WORDS = {"b": "a truth value", "i": "a whole number", "u": "a whole number", "f": "a number", "M": "a date"}
 DAY = 86_400_000_000  # microseconds
-INDEX = frozenset({"", "__index_level_0__", "Unnamed: 0"})  # what a data frame calls the numbers of its rows
+INDEX = frozenset({"", "__index_level_0__", "Unnamed: 0"})  # names that pandas gives to the index
 
 
 def check_target(sheet: Sheet, target: str | None) -> str:
-    """The name of the column of labels, which is there."""
+    """The name of the column of labels; TableError if there is no such column."""
     names = sheet.table.column_names
     if target is None:
         raise TableError(
@@ -36,8 +39,8 @@ def check_target(sheet: Sheet, target: str | None) -> str:
 def read_classes(path: str, target: str | None, how: Reading, many: bool = False) -> tuple[Sheet, str]:
     """The rows of a file that have a label, and the name of the column of labels, which are classes.
 
-    Labels that are neither whole numbers nor truth values stay as they are written. Classes may be `many`: more than
-    100, or one for a few rows each.
+    Labels that are neither whole numbers nor booleans stay as they are written. With `many`, there may be more than
+    100 classes, or one for a few rows each.
     """
     if target is not None and target in how.drop:
         raise TableError(f"{target!r} is both the --target and to be dropped: choose one")
@@ -53,7 +56,7 @@ def read_classes(path: str, target: str | None, how: Reading, many: bool = False
 
 
 def labelled(sheet: Sheet, target: str) -> Sheet:
-    """The rows that have a label, if the labels are classes at all."""
+    """The rows with a label; TableError if there are none, or if the labels cannot be classes."""
     table, notes = sheet.table, list(sheet.notes)
     labels = table[target]
     if pa.types.is_null(labels.type):
@@ -72,17 +75,17 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
 
 
 def classes(sheet: Sheet, target: str, many: bool = False) -> Sheet:
-    """The same rows, if their labels are at least two classes, and no more than 100 unless they may be many."""
+    """The same rows; TableError unless there are at least two classes, and at most 100 unless `many`."""
     labels = sheet.table[target]
     if len(labels.unique()) == 1:
-        raise TableError(f"{target!r} has one value only, {labels[0].as_py()!r}: there is nothing to tell apart")
+        raise TableError(f"{target!r} has one value only, {labels[0].as_py()!r}: there is nothing to learn")
     if not many:
         _check_few(target, labels, MAX_CLASSES)
     return sheet
 
 
 def _check_few(target: str, labels: pa.ChunkedArray, most: float) -> None:
-    """TableError if labels have more different values than that."""
+    """TableError if labels have more than `most` different values."""
     kinds, rows = len(labels.unique()), len(labels)
     if kinds > most:
         raise TableError(
@@ -92,41 +95,98 @@ def _check_few(target: str, labels: pa.ChunkedArray, most: float) -> None:
         )
 
 
+def plain_type(labels: pa.ChunkedArray) -> bool:
+    """True for labels of a type that does not depend on the file: whole numbers, booleans, text."""
+    of = labels.type
+    return pa.types.is_integer(of) or pa.types.is_boolean(of) or kind_of(labels) in (TEXT, NOTHING, None)
+
+
+def whole_numbers(labels: pa.ChunkedArray) -> bool:
+    """True if labels as text are whole numbers, such as 1 or 1.0, that are exact as doubles."""
+    numbers = cast(labels)
+    return numbers is not None and _whole(numbers)
+
+
+def labels_of(column: pa.ChunkedArray) -> Array:
+    """Labels (n,): whole numbers and booleans as such, all others as text.
+
+    >>> labels_of(pa.chunked_array([[1.0, 2.0]])).tolist(), labels_of(pa.chunked_array([[1.0, 2.5]])).tolist()
+    ([1, 2], ['1', '2.5'])
+    """
+    if pa.types.is_floating(column.type) and _whole(column):
+        column = column.cast(pa.int64())
+    if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.asarray(as_text(column).to_numpy(zero_copy_only=False), dtype=str)
+
+
+def labels_like(column: pa.ChunkedArray, classes: Array, path: str) -> Array:
+    """Labels of the type of a model's classes (k,); TableError, with the first wrong label, if they are not."""
+    labels, kind = labels_of(column), classes.dtype.kind
+    if kind in "UO":
+        return labels.astype(str)
+    if (kind in "iu" and labels.dtype.kind in "iu") or kind == labels.dtype.kind == "b":
+        return labels
+    if kind in "fM":
+        try:
+            return labels.astype(classes.dtype)
+        except ValueError:
+            pass
+    strange = next((one for one in np.unique(labels) if not _is(str(one), kind)), labels[0])
+    raise TableError(
+        f"{path}: the label {str(strange)!r} is not {LABEL_WORDS.get(kind, 'one')}, but the model has learned "
+        f"{join_words(classes.tolist(), 5)}: write the labels the same way"
+    )
+
+
+def _whole(numbers: pa.ChunkedArray) -> bool:
+    """True if all numbers are whole, and small enough to be exact."""
+    if pa.types.is_integer(numbers.type):
+        return True
+    return bool(pc.all(pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), MAX_EXACT))).as_py())
+
+
+def _is(text: str, kind: str) -> bool:
+    """True if a text can be cast to a kind of NumPy types."""
+    to = {"b": pa.bool_(), "i": pa.int64(), "u": pa.uint64(), "M": pa.timestamp("us")}.get(kind, pa.float64())
+    return cast(pa.chunked_array([[text]]), to) is not None
+
+
 def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
-    """Dates as days since 1970, times and spans of time as days, for methods that take numbers; not so the target.
+    """Dates as days since 1970, times and durations as days, for methods that take numbers; the target is unchanged.
 
     >>> moments = pa.table({"when": pa.array([0, 129_600_000_000], pa.timestamp("us")), "y": ["a", "b"]})
     >>> in_days(Sheet("t.csv", moments), "y").table["when"].to_pylist()
     [0.0, 1.5]
     """
-    table, said = sheet.table, []
+    table, new = sheet.table, []
     for words, kinds in (("dates, read as days since 1970", (MOMENT,)), ("times, read as days", (TIME, SPAN))):
         names = [name for name in table.column_names if name != target and kind_of(table[name]) in kinds]
         for name in names:
             whole = table[name].cast(TYPES[str(kind_of(table[name]))], safe=False).cast(pa.int64())
             days = pc.divide(whole.cast(pa.float64(), safe=False), float(DAY))
             table = table.set_column(table.column_names.index(name), name, days)
-        said += [f"{join_words(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
-    return replace(sheet, table=table, notes=(*sheet.notes, *said))
+        new += [f"{join_words(map(repr, names), 6)} {'holds' if len(names) == 1 else 'hold'} {words}"] * bool(names)
+    return replace(sheet, table=table, notes=(*sheet.notes, *new))
 
 
 def as_doubles(sheet: Sheet, target: str) -> Sheet:
-    """The same columns, with a note on whole numbers so great that different ones are the same to double precision."""
+    """The same columns, with a note on large whole numbers that are equal in double precision."""
     table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:
         column = table[name]
         if name == target or not pa.types.is_integer(column.type) or column.null_count == len(column):
             continue
         ends = pc.min_max(column).as_py()
-        if max(-ends["min"], ends["max"]) > EXACT:
+        if max(-ends["min"], ends["max"]) > MAX_EXACT:
             exact, rounded = (pc.count_distinct(one).as_py() for one in (column, column.cast(pa.float64(), safe=False)))
-            said = f"{exact:,} different whole numbers of {name!r} are {counted(rounded, 'number')} to double precision"
-            notes += [f"{said}: if they are codes, say --categorical {name}"] * (rounded < exact)
+            note = f"{exact:,} different whole numbers of {name!r} are {counted(rounded, 'number')} to double precision"
+            notes += [f"{note}: if they are codes, say --categorical {name}"] * (rounded < exact)
     return replace(sheet, notes=tuple(notes))
 
 
 def useful(sheet: Sheet, target: str) -> Sheet:
-    """The columns that can say something about a row that was never seen."""
+    """The columns that may be informative for new rows."""
     table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:
         why = None if name == target else _useless(table[name], name)
@@ -139,7 +199,7 @@ def useful(sheet: Sheet, target: str) -> Sheet:
 
 
 def _useless(column: pa.ChunkedArray, name: str) -> str | None:
-    """Why a column cannot say anything about a new row; None if it may."""
+    """Why a column is not informative for new rows; None if it may be."""
     kind = kind_of(column)
     if kind not in (NUMBER, TEXT, BOOLEAN) and not pa.types.is_null(column.type):
         return f"holds neither numbers nor text but {column.type}"

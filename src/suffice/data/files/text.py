@@ -81,7 +81,7 @@ def _first_line(file: TextFile) -> str:
 
 
 def separator_of(line: str) -> str:
-    """The separator that a line has most of, outside of quotes.
+    """The most frequent separator of a line, outside of quotes.
 
     >>> separator_of('"a,b,c";d')
     ';'
@@ -90,24 +90,24 @@ def separator_of(line: str) -> str:
 
 
 def _check_separator(path: str, names: tuple[str, ...], how: Reading) -> None:
-    """TableError if the one column that there is looks like many."""
+    """TableError if a single column looks like several."""
     if len(names) > 1:
         return
     count = {other: names[0].count(other) for other in (*SEPARATORS, " ") if other != how.separator}
     other = max(count, key=lambda one: count[one])
-    if count[other] > (how.separator is None):  # a name of two words is no reason to doubt
+    if count[other] > (how.separator is None):  # a name of two words is possible
         at = "" if how.separator is None else f" if split at {how.separator!r}"
         raise TableError(f"{path} has one column only{at}, {_short(names[0])!r}: is --separator {other!r} meant?")
 
 
 def header_note(path: str, names: tuple[str, ...]) -> list[str]:
-    """A sentence if the first line looks like a row."""
-    said = "looks like a row, not like names of columns: if so, give the file a header"
-    return [f"{path}, line 1: {_short(', '.join(names))!r} {said}"] if _is_row(names) else []
+    """A note if the first line looks like a row."""
+    note = "looks like a row, not like names of columns: if so, give the file a header"
+    return [f"{path}, line 1: {_short(', '.join(names))!r} {note}"] if _is_row(names) else []
 
 
 def _is_row(names: tuple[str, ...]) -> bool:
-    """Whether what should be names looks like values: half are numbers, and not just those of the columns."""
+    """True if names look like values: half are numbers, and not just the numbers of the columns."""
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     counted = all(name.isdigit() for name in numbers) and len(set(numbers)) == len(numbers)
     return 2 * len(numbers) >= len(names) and not counted
@@ -124,7 +124,7 @@ def check_quotes(file: TextFile, separator: str) -> None:
 
 
 def ragged(file: TextFile, header: Header) -> str | None:
-    """The first row that has more or fewer values than the header, in words."""
+    """The error of the first row that has more or fewer values than the header; None if all have as many."""
     width = len(header.names)
     for row in rows_of(file, header.separator):
         if len(row.values) != width:

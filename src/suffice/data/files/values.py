@@ -1,4 +1,4 @@
-"""Values of columns: missing ones, spaces, decimal commas, infinities, and what a column was learned as."""
+"""Values of columns: kinds, missing values, spaces, infinities, and casts to what a model has learned."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ PLURAL = {
     TIME: "times",
     SPAN: "spans of time",
 }
-NEARLY = 0.9  # of the values are numbers: the others are worth a sentence
+NEARLY = 0.9  # share of numbers among the values of a text above which the others get a note
 
-Where = Callable[[int], str]  # a row, as messages call its place
+Where = Callable[[int], str]  # the place of a row in messages
 
 
-class Found(NamedTuple):
-    """A column as it is to be used, and what had to be decided."""
+class CleanColumn(NamedTuple):
+    """A column without missing marks and infinities, and what had to be decided."""
 
     column: pa.ChunkedArray
     notes: tuple[str, ...] = ()
-    spaces: bool = False  # whether there were some around its values
-    way: str | None = None  # in which its values are written, if they are not written plainly
+    spaces: bool = False  # there were some around its values
+    way: str | None = None  # of writing its values, if not plainly
 
 
 def kind_of(column: pa.ChunkedArray) -> str | None:
-    """What a column holds; None if an entry is no single value."""
+    """The kind of a column; None if its entries are not single values."""
     tests = {
         NUMBER: (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
         TEXT: (pa.types.is_string, pa.types.is_large_string),
@@ -67,7 +67,7 @@ def kind_of(column: pa.ChunkedArray) -> str | None:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column without the ways in which Arrow can store it: dictionaries, views, decimals, time zones."""
+    """A column without Arrow's special storage: dictionaries, views, decimals, time zones."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string_view(column.type) or pa.types.is_large_string(column.type):
@@ -78,31 +78,31 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(TYPES[kind], safe=False) if kind in (MOMENT, TIME, SPAN) else column
 
 
-def found(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> Found:
-    """A column of a file that has types, with what is missing as null, and no infinities.
+def cleaned(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> CleanColumn:
+    """A column of a file that has types, with null for missing marks and infinities.
 
-    Text stays text, unless it is known how it is written.
+    Text stays text, unless its way of writing is known.
     """
     if kind_of(column) == TEXT:
         trimmed = pc.utf8_trim_whitespace(column)
         known = pc.if_else(pc.is_in(trimmed, pa.array(how.missing)), pa.scalar(None, pa.string()), trimmed)
-        got = _as_written(name, known, how.written[name], where) if name in how.written else Found(known)
+        got = _as_written(name, known, how.written[name], where) if name in how.written else CleanColumn(known)
         return got._replace(spaces=trimmed != column)
     if pa.types.is_floating(column.type):
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
         column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column) if infinite else column
-        return Found(column, tuple(infinite_note(name, infinite)))
-    return Found(column)
+        return CleanColumn(column, tuple(infinite_note(name, infinite)))
+    return CleanColumn(column)
 
 
-def _as_written(name: str, column: pa.ChunkedArray, way: str, where: Where) -> Found:
-    """Text that is written in a known way, or plainly; TableError, with its place, for a value that is neither."""
+def _as_written(name: str, column: pa.ChunkedArray, way: str, where: Where) -> CleanColumn:
+    """Text in a known way, or plainly, as values; TableError, with its place, for any other value."""
     if column.null_count == len(column):
-        return Found(column)
+        return CleanColumn(column)
     known = WAYS[way]
     for values in (written(column, known), cast(column, known.to)):
         if values is not None:
-            return Found(values, way=way)
+            return CleanColumn(values, way=way)
     row = first_unlike(column, lambda rows: written(rows, known) is not None)
     raise TableError(
         f"{where(row)}, column {name!r}: {column[row].as_py()!r} is not of {known.words}, "
@@ -111,24 +111,24 @@ def _as_written(name: str, column: pa.ChunkedArray, way: str, where: Where) -> F
 
 
 def infinite_note(name: str, infinite: int) -> list[str]:
-    """A sentence on values that are infinite, if there are any."""
+    """A note on infinite values, if there are any."""
     are, count = ("is", "counts") if infinite == 1 else ("are", "count")
-    said = f"{counted(infinite, 'value')} of {name!r} {are} infinite, and {count} as missing"
-    return [said] * (infinite > 0)
+    note = f"{counted(infinite, 'value')} of {name!r} {are} infinite, and {count} as missing"
+    return [note] * (infinite > 0)
 
 
 def nearly_note(name: str, known: int, strange: int, first: tuple[int, str] | None, where: Where) -> list[str]:
-    """A sentence if most values of a text are numbers; `first` is the row and the value of the first that is not."""
+    """A note if most values of a text are numbers; `first` is the row and the value of the first that is not."""
     if first is None or strange > (1 - NEARLY) * known:
         return []
     row, value = first
     others = f", as {counted(strange - 1, 'other')}" * (strange > 1)
-    advice = f"if that means that it is missing, say --na {value!r}"
-    return [f"{where(row)}: {name!r} is read as text, as {value!r} is no number{others}; {advice}"]
+    advice = f"if it marks a missing value, say --na {value!r}"
+    return [f"{where(row)}: {name!r} is read as text, as {value!r} is not a number{others}; {advice}"]
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as text; of dates and times without what is zero at their end.
+    """A column as text; dates and times without zeros at their end.
 
     >>> as_text(pa.chunked_array([[0, 43_200_000_000]], pa.timestamp("us"))).to_pylist()
     ['1970-01-01', '1970-01-01 12:00:00']
@@ -140,7 +140,7 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> pa.ChunkedArray:
-    """A column as what it was learned as; TableError, with its place, for a value that is none."""
+    """A column cast to the kind that was learned; TableError, with its place, for a value that does not fit."""
     try:
         return as_text(column) if kind == TEXT else column.cast(TYPES[kind], safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -149,13 +149,13 @@ def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> p
             raise TableError(f"{where(0)}: {holds}: convert the column") from error
         row, value = _first_strange(column, TYPES[kind])
         raise TableError(
-            f"{where(row)}, column {name!r}: {value!r} is no {WORDS[kind]}, which is what the model has learned. "
+            f"{where(row)}, column {name!r}: {value!r} is not a {WORDS[kind]}, as the model has learned. "
             f"Correct it, or say --na {value!r} if it is missing"
         ) from error
 
 
 def first_unlike(column: pa.ChunkedArray, alike: Callable[[pa.ChunkedArray], bool]) -> int:
-    """The first row whose value is not like others, where `alike` says whether all values of some rows are.
+    """The first row whose value is unlike the others; `alike` is true if all values of some rows are alike.
 
     >>> numbers = pa.chunked_array([["1", None, "x", "2"]])
     >>> first_unlike(numbers, lambda rows: cast(rows) is not None)
@@ -170,6 +170,6 @@ def first_unlike(column: pa.ChunkedArray, alike: Callable[[pa.ChunkedArray], boo
 
 
 def _first_strange(column: pa.ChunkedArray, to: pa.DataType) -> tuple[int, str]:
-    """The first value of a text that is not of a type, and its row."""
+    """The row and the value of the first text that cannot be cast to a type."""
     row = first_unlike(column, lambda rows: cast(rows, to) is not None)
     return row, str(column[row].as_py())

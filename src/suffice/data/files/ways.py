@@ -1,4 +1,4 @@
-"""Ways to write dates and numbers that are told from all values of a column: 31.12.2024, 12/31/2024, 1.234,5."""
+"""Ways to write dates and numbers, found from all values of a column: 31.12.2024, 12/31/2024, 1.234,5."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from suffice.data.dates import DATE_WAYS, DOTS, SLASHES
+
 
 class Way(NamedTuple):
-    """A way to write values: what each looks like, how to write it plainly, and what it is then."""
+    """A way to write values: their shape, the steps to plain writing, and the type after that."""
 
     words: str
-    shape: str  # which every value has
-    steps: tuple[tuple[str, str], ...]  # patterns, and what is written instead
+    shape: str  # pattern of every value
+    steps: tuple[tuple[str, str], ...]  # patterns, and their replacements
     to: pa.DataType | None  # None: numbers
     point: str | None = None  # of numbers
-    sure: str = ""  # which some value has, and which no other way to write numbers allows; "": the shape says it
+    sure: str = ""  # pattern of a value that no other way to write numbers allows; "": the shape
 
 
 def _dates(name: str, shape: str, order: str) -> Way:
-    """Dates of three numbers, which come in another order in yyyy-mm-dd."""
+    """Dates of three numbers, and their order in yyyy-mm-dd."""
     steps = ((r"\b(\d)\b", r"0\1"), (shape, order))
     return Way(f"dates ({name})", shape, steps, pa.timestamp("us"))
 
 
 def _numbers(name: str, between: str, point: str) -> Way:
-    """Numbers with something between thousands."""
+    """Numbers with a mark between thousands."""
     group = rf"[{between}]\d{{3}}"
     shape = rf"^[-+]?(\d{{1,3}}({group})+|\d+)([{point}]\d+)?$"
     return Way(
@@ -41,7 +43,7 @@ def _numbers(name: str, between: str, point: str) -> Way:
 
 
 def _signed(name: str, sign: str, between: str, point: str) -> Way:
-    """Numbers that all have one sign before or after them, such as that of a currency, with at most two decimals."""
+    """Numbers with one sign before or after them, such as that of a currency, and at most two decimals."""
     number = rf"(\d{{1,3}}([{between}]\d{{3}})+|\d+)([{point}]\d{{1,2}})?"
     shape = rf"^([-+]?[{sign}]\s?[-+]?{number}|[-+]?{number}\s?[{sign}])$"
     return Way(
@@ -50,11 +52,8 @@ def _signed(name: str, sign: str, between: str, point: str) -> Way:
 
 
 CURRENCIES = "$€£¥"
-DOTS, SLASHES = r"^(\d{1,2})[.](\d{1,2})[.](\d{4})$", r"^(\d{1,2})/(\d{1,2})/(\d{4})$"
 WAYS = {
-    "dd.mm.yyyy": _dates("dd.mm.yyyy", DOTS, r"\3-\2-\1"),
-    "dd/mm/yyyy": _dates("dd/mm/yyyy", SLASHES, r"\3-\2-\1"),
-    "mm/dd/yyyy": _dates("mm/dd/yyyy", SLASHES, r"\3-\1-\2"),
+    **{name: _dates(name, shape, order) for name, (shape, order) in DATE_WAYS.items()},
     "1.234,5": _numbers("1.234,5", ".", ","),
     "1,234.5": _numbers("1,234.5", ",", "."),
     **{f"{sign}1,234.50": _signed(f"{sign}1,234.50", sign, ",", ".") for sign in CURRENCIES},
@@ -63,11 +62,12 @@ WAYS = {
     "12,5%": _signed("12,5%", "%", ".", ","),
 }
 HEAD = 100  # values that are tried first
-COMMAS, LABEL = "decimal commas", "whole label"  # the last: such as 1.0, of a class
+COMMAS = "decimal commas"
+LABEL = "whole label"  # a class such as 1.0
 COMMA, WHOLE = r"^[-+]?\d+,\d+([eE][-+]?\d+)?$", r"^[-+]?\d+$"
-LEADING_ZERO = r"^[-+]?0\d+$"  # as codes have it, such as 01234: a number would lose the zero
+LEADING_ZERO = r"^[-+]?0\d+$"  # of codes such as 01234, which would lose the zero as numbers
 CLOCK = r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$"
-PLAIN = {  # forms of values that Arrow reads, in the order in which they are tried
+PLAIN = {  # forms that Arrow reads, in the order of trial
     "whole": pa.int64(),
     "boolean": pa.bool_(),
     "moment": pa.timestamp("us"),
@@ -77,12 +77,12 @@ PLAIN = {  # forms of values that Arrow reads, in the order in which they are tr
     "number": pa.float64(),
 }
 FORMS = PLAIN | {name: way.to or pa.float64() for name, way in WAYS.items()} | {COMMAS: pa.float64(), LABEL: pa.int64()}
-BARE = {"whole", "boolean", "number", COMMAS, "1.234,5", "1,234.5"}  # forms that are text where a file quotes strings
+BARE = {"whole", "boolean", "number", COMMAS, "1.234,5", "1,234.5"}  # text in files that quote strings
 LIKE_NUMBERS = r"^[-+]?\d{1,3}([., ']\d{3})*([.,]\d+)?$"
 
 
 def fits(column: pa.ChunkedArray, form: str, decimal: str | None = None) -> pa.ChunkedArray | None:
-    """A text that is written in a form, as what it is; None if a value is not.
+    """Text in a form, as values of its type; None if a value is not in that form.
 
     >>> fits(pa.chunked_array([["31/12/2024", "1/2/2024"]]), "dd/mm/yyyy")[1].as_py().isoformat()
     '2024-02-01T00:00:00'
@@ -91,7 +91,8 @@ def fits(column: pa.ChunkedArray, form: str, decimal: str | None = None) -> pa.C
     """
     if form in WAYS and not _may_be(column, WAYS[form]):
         return None
-    head = column.slice(0, HEAD)  # a cast of many values that do not fit is slow
+    # A cast of many values that do not fit is slow: try a few first.
+    head = column.slice(0, HEAD)
     if len(column) > HEAD > head.null_count and fits(head, form, decimal) is None:
         return None
     if form in WAYS:
@@ -112,7 +113,7 @@ def fits(column: pa.ChunkedArray, form: str, decimal: str | None = None) -> pa.C
 
 
 def _may_be(column: pa.ChunkedArray, way: Way) -> bool:
-    """Whether the first value has the shape of a way, if it is there: Python says so sooner than Arrow."""
+    """False if the first value does not have the shape of a way: Python finds that faster than Arrow."""
     first = column[0].as_py() if len(column) else None
     return first is None or re.search(way.shape, first, re.ASCII) is not None
 
@@ -123,7 +124,7 @@ def _clock(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def shows(column: pa.ChunkedArray, form: str, decimal: str | None) -> bool:
-    """Whether a value can only be written in a way of numbers, or has thousands where the decimal point is known."""
+    """True if a value is a number in this way only, or has thousands where the decimal point is known."""
     if form not in WAYS or WAYS[form].point is None:
         return False
     if not WAYS[form].sure:
@@ -132,13 +133,13 @@ def shows(column: pa.ChunkedArray, form: str, decimal: str | None) -> bool:
 
 
 def first_with(column: pa.ChunkedArray, text: str) -> str | None:
-    """The first value that has a text in it."""
+    """The first value that contains a text."""
     some = column.filter(pc.match_substring(column, text))
     return some[0].as_py() if len(some) else None
 
 
 def written(column: pa.ChunkedArray, way: Way) -> pa.ChunkedArray | None:
-    """What a text is that is written in a way; None if a value is not."""
+    """Text in a way, as values of its type; None if a value is not written so."""
     if not _all(column, way.shape):
         return None
     for pattern, by in way.steps:
@@ -147,7 +148,7 @@ def written(column: pa.ChunkedArray, way: Way) -> pa.ChunkedArray | None:
 
 
 def looks_like(column: pa.ChunkedArray) -> str | None:
-    """What all values of a text look like, and how to write them; None if they look like text."""
+    """Advice if all values of a text look like dates or numbers; else None."""
     if column.null_count == len(column):
         return None
     if _all(column, f"{DOTS}|{SLASHES}"):
@@ -158,7 +159,7 @@ def looks_like(column: pa.ChunkedArray) -> str | None:
 
 
 def cast(column: pa.ChunkedArray, to: pa.DataType | None = None) -> pa.ChunkedArray | None:
-    """A column of text as another type, numbers unless told; None if a value is none, or if there are no values."""
+    """Text cast to a type, by default numbers; None if a value cannot be cast, or if there are no values."""
     if column.null_count == len(column):
         return None
     for kind in (pa.int64(), pa.float64()) if to is None else (to,):

@@ -1,4 +1,4 @@
-"""Writing a table to a file, at once or not at all."""
+"""Write a table to a file, completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from suffice.data.files.formulas import quoted
 from suffice.data.files.sheet import TableError
 from suffice.data.files.values import TEXT, kind_of, plain
 
-BATCH = 1 << 16  # rows that are written at a time
+BATCH_ROWS = 1 << 16
 
 
 def write_text(table: pa.Table, file: BinaryIO, separator: str = ",", raw: bool = False) -> None:
-    """Write rows as text, in UTF-8; what is missing is empty.
+    """Write rows as text, in UTF-8; missing values are empty.
 
-    Cells and names that a spreadsheet would take for formulas get a quote in front, unless they are to be `raw`.
+    Cells and names that a spreadsheet would read as formulas get a quote in front, unless `raw`.
     """
     if not raw:
         names = quoted(pa.chunked_array([table.column_names], pa.string())).to_pylist()
@@ -31,10 +31,10 @@ def write_text(table: pa.Table, file: BinaryIO, separator: str = ",", raw: bool 
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     rows = csv.writer(text, delimiter=separator, lineterminator="\n")
     rows.writerow(table.column_names)
-    for batch in table.to_batches(max_chunksize=BATCH):
+    for batch in table.to_batches(max_chunksize=BATCH_ROWS):
         rows.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
     text.flush()
-    text.detach()  # which leaves the file open
+    text.detach()  # leaves the file open
 
 
 def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -52,13 +52,13 @@ WRITERS: dict[str, Callable[[pa.Table, BinaryIO, bool], Any]] = {
 
 
 def check_suffix(path: Path) -> None:
-    """TableError unless the end of a file's name says what to write."""
+    """TableError unless the suffix of a file has a writer."""
     if path.suffix.lower() not in WRITERS:
         raise TableError(f"{path} must end in {', '.join(WRITERS)}, which says what kind of table to write")
 
 
 def write(path: Path, table: pa.Table, raw: bool = False) -> None:
-    """Write a table as what the end of the file's name says: CSV or TSV (see `write_text`), Parquet or Arrow."""
+    """Write a table in the format of the file's suffix: CSV or TSV (see `write_text`), Parquet or Arrow."""
     check_suffix(path)
     with replacing(path, "the table") as file:
         WRITERS[path.suffix.lower()](table, file, raw)
