@@ -101,9 +101,8 @@ def check_columns(known: list[str], names: Iterable[str]) -> None:
     """TableError unless a table has columns of these names."""
     for name in names:
         if name not in known:
-            raise TableError(
-                f"there is no column {name!r}.{nearest(name, known)} The columns are: {join_words(known, 30, show_end=True)}"
-            )
+            columns = join_words(known, 30, show_end=True)
+            raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {columns}")
 
 
 def index_columns(schema: Any) -> list[str]:
