@@ -314,7 +314,7 @@ def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
     data = Parquet(folder, "label", batch_rows=20).map(model.encoder)
     kept = data.precomputed(model.precompute)
     assert isinstance(kept, cache.PrecomputedRows)
-    assert kept.store.held <= memory
+    assert kept.store.in_memory <= memory
     assert (kept.store.written > 0) == (memory < 300 * 4), "three cells and a label a row"
     assert kept.count() == kept.sum(rows_in) == 300
 

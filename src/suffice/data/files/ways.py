@@ -62,8 +62,8 @@ WAYS = {
     "12,5%": _signed("12,5%", "%", ".", ","),
 }
 HEAD = 100  # values that are tried first
-COMMAS = "decimal commas"
-LABEL = "whole label"  # a class such as 1.0
+COMMAS = "1234,5"
+LABEL = "1.0"  # a class such as 1.0
 COMMA, WHOLE = r"^[-+]?\d+,\d+([eE][-+]?\d+)?$", r"^[-+]?\d+$"
 LEADING_ZERO = r"^[-+]?0\d+$"  # of codes such as 01234, which would lose the zero as numbers
 CLOCK = r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$"
