@@ -46,7 +46,7 @@ MAX_DEFAULT_JOBS = 4  # every process holds a copy of the training rows
 def compare(
     table: Annotated[
         str,
-        typer.Argument(help="A CSV, TSV, JSON lines, Parquet or Arrow file, or breast_cancer, digits, iris or wine."),
+        typer.Argument(help="CSV, TSV, JSON lines, Parquet or Arrow file, or breast_cancer, digits, iris or wine."),
     ] = "",
     target: options.Target = None,
     methods: Annotated[

@@ -155,7 +155,9 @@ def columns_for(method: Method, sheet: Sheet, target: str) -> Sheet:
                 notes.append(f"the column {name!r} holds {table[name].type}, and is left out")
                 table = table.drop_columns([name])
         # The models themselves leave out columns without values, as they do in Python.
-        if len(_empty(table)) == table.num_columns - 1:
+        empty = _empty(table)
+        if len(empty) == table.num_columns - 1:
+            notes += [f"the column {name!r} has no values, and is left out" for name in empty]
             raise TableError("; ".join([f"besides {target!r} there is no column to learn from", *notes]))
         return replace(sheet, table=table, notes=tuple(notes))
     words = [name for name in table.column_names if name != target and kind_of(table[name]) != NUMBER]

@@ -233,7 +233,7 @@ class Categorical(
     def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, Any]:
         if features is not None:
             known = cast(CategoricalFeatures, features)
-            tables = zip(rows.coded([known.reading(j) for j in range(known.width)]), known.sizes, strict=True)
+            tables = zip(rows.cell_weights([known.reading(j) for j in range(known.width)]), known.sizes, strict=True)
             wide = [np.pad(table, ((0, 0), (0, size - table.shape[1]))) for table, size in tables]
             return features, Counts(np.concatenate(wide, axis=1))
         each = rows.counts()
