@@ -20,7 +20,7 @@ from benchmarks.memory import beyond
 from benchmarks.timing import Case, Told, pair
 from suffice.data import Memory
 from suffice.encoders import Numbers
-from suffice.learners.base import Evaluate
+from suffice.learners import Evaluate
 from suffice.losses import Loss
 
 MOST = 300.0  # MB of a pass beyond its rows

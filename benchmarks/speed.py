@@ -37,8 +37,7 @@ from benchmarks.quadratic import quadratic
 from benchmarks.timing import Case, Figure, many, measure, pair, shown
 from suffice.data import Memory
 from suffice.encoders import Categories
-from suffice.learners import RiskCalibration
-from suffice.learners.base import Evaluate
+from suffice.learners import Evaluate, RiskCalibration
 from suffice.losses import Loss
 
 WORDS = np.array(["red", "green", "blue", "yellow", "white"])
