@@ -1,4 +1,4 @@
-"""Calibration that is carried along as rows go or fits are merged, beside the closed form and calibrating anew.
+"""Calibration that is carried over when rows go or fits are merged, compared with the closed form and recalibration.
 
 75/25 splits of at most 2,000 rows. 10, 30 and 50 % of the training rows are forgotten, by chance: what is carried
 is compared with fits of the rows that are left. Then two halves are calibrated separately and merged: the result is
@@ -45,11 +45,11 @@ KINDS = {
 }
 GONE = (0.1, 0.3, 0.5)
 HOW = ("carried", "closed form", "anew")
-WORSE = 0.002  # of a log loss, what is no rounding
+WORSE = 0.002  # difference of log losses that counts
 
 
 def measure(folder, name, seeds):
-    """Every classifier on every split of a data set: the log loss of what is carried, closed and learned anew."""
+    """Return the log losses of every classifier on every split: carried over, closed form, and learned again."""
     table = read(folder, name, COLUMNS)
     for kind, make in KINDS.items():
         X, y = table if kind.startswith("NaiveBayes") else numbers(*table)

@@ -1,4 +1,4 @@
-"""Whether a ratio to a peer has fallen: a short run beside the floors that were committed, `benchmarks/floors.json`.
+"""Check that no ratio to a peer has fallen: a short run against the committed floors, `benchmarks/floors.json`.
 
 A floor is the median ratio of the run that wrote it, with its noise: how far the least ratio of that run lay below the
 median, at least 25 and at most 40 percent, as by the clock two runs differ by up to a fifth. A ratio has fallen if it
@@ -55,7 +55,7 @@ class Floor:
 
     @property
     def lowest(self) -> float:
-        """What has not fallen yet."""
+        """The cases that have not fallen yet."""
         return self.ratio * (1 - self.noise)
 
 

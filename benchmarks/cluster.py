@@ -42,7 +42,7 @@ def table(n):
 
 
 class Counted:
-    """What arrives at the driver and what it and the scheduler write, while a fit runs."""
+    """Count the bytes that arrive at the driver, and that it and the scheduler write, during a fit."""
 
     def __init__(self):
         self.arrived, self.written = [], 0

@@ -84,7 +84,7 @@ ESTIMATORS = {
 
 @dataclass(frozen=True)
 class Point:
-    """Seconds of ours and the peer's for so many rows, columns and classes, and the memory that they take (bytes)."""
+    """Seconds of ours and the peer's for a number of rows, columns and classes, and their memory (bytes)."""
 
     axis: str
     estimator: str
@@ -99,7 +99,7 @@ class Point:
 
     @property
     def size(self) -> int:
-        """What grows."""
+        """The dimension that grows."""
         return int(getattr(self, self.axis))
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark measures of a classifier: test error, log loss, calibration error, AUC, and time."""
+"""Measures of a classifier: test error, log loss, calibration error, AUC, and time."""
 
 import time
 import warnings
@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-SHORT, REPEATS = 1.0, 3  # a fit is repeated up to so often while all of them together are shorter than so many seconds
+SHORT, REPEATS = 1.0, 3  # a fit is repeated up to REPEATS times while all runs together take less than SHORT seconds
 
 
 def scores(p, classes, truth):
@@ -24,7 +24,7 @@ def scores(p, classes, truth):
 
 
 def timed(f):
-    """What f returns, and its seconds: of the processor and by the clock; the least of a few runs where it is short."""
+    """Return the result of f, and its processor and wall-clock seconds; if it is short, the least of a few runs."""
     least = [np.inf, np.inf]
     began = time.perf_counter()
     for _ in range(REPEATS):

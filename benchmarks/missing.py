@@ -36,7 +36,7 @@ METHODS = {
 
 
 def load(data, name, most):
-    """Complete rows of a data set, at most so many: numbers (n, d) and labels."""
+    """Return complete rows of a data set, up to a maximum: numbers (n, d) and labels."""
     table = pd.read_parquet(data / f"{name}.parquet").dropna(ignore_index=True)
     table = table.sample(min(most, len(table)), random_state=0)
     X = table.drop(columns="target").to_numpy(dtype=float)

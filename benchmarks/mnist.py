@@ -73,7 +73,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Result:
-    """What a classifier does on the test rows; seconds, and bytes beyond the rows."""
+    """Measures of a classifier on the test rows; seconds, and bytes beyond the rows."""
 
     name: str
     chosen: str

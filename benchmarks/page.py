@@ -122,7 +122,7 @@ PARTS = {"speed": speed, "growth": growth, "mnist": mnist}
 
 
 def text(folder: Path = MEASURED) -> str:
-    """What was measured, as Markdown."""
+    """Return the measurements as Markdown."""
     parts = [BEGIN, ""]
     for name, part in PARTS.items():
         path = folder / f"{name}.json"

@@ -20,7 +20,7 @@ TEXT = make_column_selector(dtype_include=["object", "string", "category", "bool
 
 
 def there(package):
-    """Whether a package is installed."""
+    """True if a package is installed."""
     return find_spec(package) is not None
 
 
@@ -33,7 +33,7 @@ class Categories(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """The same table with categories in place of text."""
+        """Return the table with categories in place of text."""
         out = X.copy()
         for name, known in self.frequent_.items():
             out[name] = out[name].where(out[name].isin(known)).astype(pd.CategoricalDtype(known))

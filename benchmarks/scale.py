@@ -164,7 +164,7 @@ def _timed_sums() -> list[tuple[float, float]]:
 
 
 def measured(what: str, folder: str) -> Told:
-    """What a process of its own says of itself."""
+    """Return the measurements that a separate process makes of itself."""
     command = [sys.executable, "-m", "benchmarks.scale", "--one", what, "--folder", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     if done.returncode:

@@ -44,12 +44,12 @@ class Set:
 
     @property
     def binary(self):
-        """Whether there are two classes."""
+        """True if there are two classes."""
         return len(np.unique(self.y)) == 2
 
     @property
     def complete_numbers(self):
-        """Whether all columns are numbers, without a missing value."""
+        """True if all columns are numbers without missing values."""
         return all(map(pd.api.types.is_numeric_dtype, self.X.dtypes)) and not self.X.isna().any(axis=None)
 
     def split(self, seed):

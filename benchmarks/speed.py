@@ -67,7 +67,7 @@ def tables(n: int, d: int, k: int, rng: np.random.Generator) -> Iterator[Case]:
 
 
 def strings(n: int, d: int, k: int, rng: np.random.Generator) -> Iterator[Case]:
-    """The same given as strings, and as objects."""
+    """Return the values as strings, and as objects."""
     X, y = drawn(n, d, k, rng)
     for kind, words in (("strings", WORDS), ("objects", WORDS.astype(object))):
         behind = make_pipeline(OrdinalEncoder(dtype=np.int64), naive_bayes.CategoricalNB())

@@ -33,7 +33,7 @@ SHORT = {  # names in the figure, from top to bottom; ours first
 
 
 def plans(folder, seeds, out, wanted, again=None):
-    """What to measure: all methods on all splits, EBM on one; or one method anew, with boosting's time beside it."""
+    """Return the tasks: all methods on all splits, EBM on one; or one method again, with the time of boosting."""
     there = methods() | {NORMAL.name: NORMAL}
     chosen = [there[name] for name in ([again] if again else wanted or there) if name in there]
     many = [method for method in chosen if method.name != EBM]
@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--data", type=Path, default=sets.FOLDER)
     parser.add_argument("--seeds", type=int, default=5, help="splits")
     parser.add_argument("--methods", type=lambda text: text.split(","), default=[], help="only these")
-    parser.add_argument("--again", metavar="METHOD", help="measure this one anew")
+    parser.add_argument("--again", metavar="METHOD", help="measure this method again")
     parser.add_argument("--out", type=Path, default=Path("bench-tables"), help="the folder of results")
     parser.add_argument("--figure", help="where to draw the table")
     given = parser.parse_args()

@@ -23,7 +23,7 @@ BUSY = 0.2  # seconds, for which a call may be felt by the next
 
 @dataclass(frozen=True)
 class Case:
-    """What is timed: a call of ours, that of a peer, and the ratio that is aimed for."""
+    """A comparison: a call of ours, one of a peer, and the ratio to reach."""
 
     data: str
     what: str
@@ -35,7 +35,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What tells this case from all others."""
+        """The key of this case."""
         return f"{self.what}, {self.data}"
 
     def took(self, call: Callable[[], Any], clock: Callable[[], float]) -> float:
@@ -50,7 +50,7 @@ class Told(Case):
     """A case whose calls say themselves what they took, in its unit: memory, or the time of another process."""
 
     def took(self, call: Callable[[], Any], clock: Callable[[], float]) -> float:  # noqa: ARG002 - theirs is another
-        """What the call says."""
+        """The text of the call."""
         return float(call())
 
 
@@ -77,7 +77,7 @@ class Figure:
 
 
 def measure(case: Case, repeat: int, clock: Callable[[], float], patience: float = float("inf")) -> Figure:
-    """Both in turn, so many times, after a first call of ours that may compile.
+    """Time both in turn, several times, after a first call of ours that may compile.
 
     After `patience` seconds no further pair is begun, if there are a few.
     """
@@ -92,7 +92,7 @@ def measure(case: Case, repeat: int, clock: Callable[[], float], patience: float
 
 
 def _settled(case: Case, call: Callable[[], Any], clock: Callable[[], float], usual: float) -> float:
-    """What a call takes, after others of its kind if it is usually short."""
+    """Return the seconds of a call, after others of its kind if it is usually short."""
     began = perf_counter()
     while usual < BUSY and perf_counter() - began < BUSY:
         call()
@@ -120,7 +120,7 @@ def pair(data: str, ours: Any, theirs: Any, X: Any, y: Any, targets: dict[str, f
 
 
 def many(action: Callable[[], Any], times: int) -> Callable[[], None]:
-    """So many calls of a short one."""
+    """Return a call that repeats a short one."""
 
     def all_of_them() -> None:
         for _ in range(times):

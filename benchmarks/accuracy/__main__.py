@@ -16,7 +16,7 @@ def listed(text):
 
 
 def options():
-    """What the command takes."""
+    """Return the parser of the command."""
     parser = argparse.ArgumentParser(
         "python -m benchmarks.accuracy",
         description=accuracy.__doc__,
@@ -30,9 +30,9 @@ def options():
     parser.add_argument("--methods", type=listed, default=[], help="only these, with commas between them")
     parser.add_argument("--seeds", type=int, default=3, help="splits of a set")
     parser.add_argument("--threads", type=int, default=1, help="of every method")
-    parser.add_argument("--again", metavar="METHOD", help="measure this one anew, boosting's time taken beside it")
+    parser.add_argument("--again", metavar="METHOD", help="measure this method again, and the time of boosting with it")
     parser.add_argument(
-        "--since", default="9", help="with --again: but for what was measured since 2030-01-31T12:00, say"
+        "--since", default="9", help="with --again: skip results measured since this time, such as 2030-01-31T12:00"
     )
     parser.add_argument("--docs", type=Path, default=Path("docs/accuracy.md"), help="where the report goes")
     return parser.parse_args()

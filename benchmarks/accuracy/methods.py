@@ -53,7 +53,7 @@ class Method:
 
     @property
     def ours(self) -> bool:
-        """Whether this library has it."""
+        """True for a method of this library."""
         return self.package == "suffice"
 
     @property
@@ -64,7 +64,7 @@ class Method:
     def settings(self, data: Set) -> str:
         """Eight digits that change with the settings or the version of the package."""
         said = " ".join(self.make(data).__repr__(N_CHAR_MAX=10**6).split())
-        said = re.sub(r" at 0x[0-9a-f]+", "", said)  # a function's place in memory is no setting
+        said = re.sub(r" at 0x[0-9a-f]+", "", said)  # the address of a function is not a setting
         return hashlib.sha256(f"{self.version} {said}".encode()).hexdigest()[:8]
 
 

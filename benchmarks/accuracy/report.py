@@ -80,7 +80,7 @@ def head(rows):
 
 
 def notes(rows):
-    """What was left out of tables, and what failed."""
+    """List results that were left out of the tables, and failures."""
     said = rows[rows["said"].map(bool)].drop_duplicates("set").sort_values("set")
     if len(said):
         yield (

@@ -23,7 +23,7 @@ WARM = 200  # rows of a first fit that is not timed: compiled code is loaded by 
 
 @dataclass
 class Plan:
-    """What to measure: sets, seeds, methods; where the tables are, and where results go."""
+    """Settings of a run: sets, seeds, methods; the folders of the tables and of the results."""
 
     names: list[str]
     seeds: int
@@ -40,7 +40,7 @@ class Plan:
         return Kept(self.out / "results.jsonl", KEYS)
 
     def jobs(self) -> Iterator[tuple[sets.Set, int, Method]]:
-        """What is to be measured: small tables first, slow methods last."""
+        """Yield the tasks: small tables first, slow methods last."""
         done = self.kept.read()
         if self.again:
             done = {key for key, row in done.items() if row["measured"] >= self.since}
@@ -86,7 +86,7 @@ def plan(names, seeds, wanted, out, again=None, threads=1, **more):
 
 @contextmanager
 def one_run(threads):
-    """The same number of threads for all libraries."""
+    """Use the same number of threads in all libraries."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = str(threads)  # what our own loops go by
     try:
@@ -122,7 +122,7 @@ def measure(data, seed, method, beside=False):
 
 
 def warm(method, data, train):
-    """A fit of some rows and their probabilities; so few may lack what it needs, which is no failure."""
+    """Fit a few rows and predict them; an error is not a failure, because the rows may be too few."""
     some = train[:WARM]
     with warnings.catch_warnings(), suppress(ValueError):
         warnings.simplefilter("ignore")

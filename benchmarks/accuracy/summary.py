@@ -66,7 +66,7 @@ class Summary:
         return list(there.columns[there.all()]), list(there.columns[~there.all() & there.any()])
 
     def only(self, keep):
-        """The same of the sets whose name fulfils a condition."""
+        """Restrict the results to sets whose name fulfils a condition."""
         return Summary(self.rows[self.rows["set"].map(keep)])
 
     def on(self, method):
