@@ -305,7 +305,7 @@ def test_damaged_entries(damage, at, tmp_path):
     if (damage, at) == ("cut", 6):  # the last one, which was being written
         assert learned(RC.fit(*IRIS, checkpoint=tmp_path)) == whole
         return
-    with pytest.raises(CheckpointError, match=rf"{path.name}' is damaged .*or delete this file and all that come"):
+    with pytest.raises(CheckpointError, match=rf"{path.name}' is damaged .*or delete this file and all later ones"):
         RC.fit(*IRIS, checkpoint=tmp_path)
     for later in range(at, 7):
         (tmp_path / f"{later:06}.answer").unlink()
