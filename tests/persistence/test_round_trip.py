@@ -279,7 +279,7 @@ def test_requests_of_metadata_are_refused_in_words(tmp_path):
     X, y = entry_of("qda").draw(0)
     with config_context(enable_metadata_routing=True):
         model = GaussianNB().set_fit_request(sample_weight=True).fit(X, y)
-    with pytest.raises(ModelFileError, match=r"requests of metadata .*set them again when it is loaded"):
+    with pytest.raises(ModelFileError, match=r"requests of metadata .*set them again after loading"):
         model.save(tmp_path / "m")
 
 
