@@ -467,7 +467,7 @@ class Binned(Categorical):
         return histogram(domain.features.stored(X), W)
 
     def precompute(self, X: Encoded) -> Encoded:
-        features = self._resolved().features
+        features = self.resolved_domain.features
         return Encoded(features, features.read(X)) if isinstance(features, BinFeatures) else X
 
     @property
@@ -495,7 +495,7 @@ class Binned(Categorical):
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
         """A random number of each cell (n, d), uniform within the least and the greatest number learned."""
-        features = cast(BinFeatures, self._resolved().features)
+        features = cast(BinFeatures, self.resolved_domain.features)
         values = []
         for bounds, ends, cell in zip(features.categories, self._ends(), cells.T, strict=True):
             low, high = (side[cell] for side in _sides(bounds, ends))
@@ -504,7 +504,7 @@ class Binned(Categorical):
 
     def _ends(self) -> Array:
         """The extent (d, 2), NaN where it is unknown."""
-        return np.full((self._resolved().width, 2), np.nan) if self.extent is None else self.extent
+        return np.full((self.resolved_domain.width, 2), np.nan) if self.extent is None else self.extent
 
     def log_volume(self, X: Encoded) -> Array:
         """The sum over columns of log width of the cell + 2 log(1 + distance / width).
@@ -512,7 +512,7 @@ class Binned(Categorical):
         The distance of a number outside the extent is to the nearest number learned. In a column in which every value
         has its own cell, all cells have the same width. A column of one cell adds nothing.
         """
-        features = cast(BinFeatures, self._resolved().features)
+        features = cast(BinFeatures, self.resolved_domain.features)
         cells, single = features.read(X), np.zeros(features.width, dtype=bool) if self.single is None else self.single
         out, coded = np.zeros(len(cells)), isinstance(X.features, BinFeatures)
         for j, (bounds, ends) in enumerate(zip(features.categories, self._ends(), strict=True)):
@@ -526,14 +526,14 @@ class Binned(Categorical):
 
     def restrict(self, s: Statistics[Any]) -> Statistics[Counts]:
         """Add the histogram up to the cells."""
-        cells = self._resolved().features
+        cells = self.resolved_domain.features
         if isinstance(s.domain.features, BinFeatures) or not isinstance(cells, BinFeatures):
             return s
         cells.check(s.domain.features)
         return Statistics(replace(s.domain, features=cells), s.mass, in_cells(s.sums, cells))
 
     def column_summaries(self, s: Statistics[Any]) -> tuple[ColumnSummary, ...]:
-        cells = self._resolved().features
+        cells = self.resolved_domain.features
         if not isinstance(cells, BinFeatures):
             return super().column_summaries(s)
         return tuple(one.summary() for one in describe(s, cells, self.binning))

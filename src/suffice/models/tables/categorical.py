@@ -214,7 +214,7 @@ class Categorical(
     def notices(self) -> tuple[Notice, ...]:
         if not self.scattered:
             return ()
-        columns = self._resolved().features.listed(np.array(self.scattered))
+        columns = self.resolved_domain.features.listed(np.array(self.scattered))
         return (
             Notice(
                 f"numbers with fractions, or dates, with fewer than {MAX_ROWS_SCATTERED} rows a value were taken as "
@@ -294,7 +294,7 @@ class Categorical(
 
     def from_natural(self, eta: LogTables) -> Tables:
         """Tables, normalised or not."""
-        return Tables(self._resolved(), eta.intercept, eta.cells)
+        return Tables(self.resolved_domain, eta.intercept, eta.cells)
 
     def gradient(self, s: Statistics[Counts], eta: LogTables) -> LogTables:  # noqa: ARG002 - linear in the logarithms
         """Minus the gradient of the log loss, which is S(X, Y - P) itself."""
@@ -302,19 +302,14 @@ class Categorical(
 
     def feasible(self, eta: LogTables, start: LogTables) -> LogTables:
         """Project the exponentials of every table onto the simplex."""
-        at = _of(self._resolved()).starts
+        at = _of(self.resolved_domain).starts
         tables = [project_log(part.T).T for part in np.split(eta.cells, at[1:-1]) if len(part)]
         intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
         return LogTables(intercept, np.concatenate(tables))
 
     def support(self) -> Encoded:
-        features = _of(self._resolved())
+        features = _of(self.resolved_domain)
         return Encoded(features, np.arange(features.starts[-1], dtype=np.int32)[:, None])
-
-    def _resolved(self) -> Domain:
-        if self.domain is None:
-            raise ValueError("the model has no domain yet: resolve it first")
-        return self.domain
 
     def log_density(self, X: Encoded, theta: Tables) -> Array:
         return scored(X, _of(theta.domain), theta.log_probability)
@@ -343,7 +338,7 @@ class Categorical(
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:  # noqa: ARG002 - a category is its cell
         """A random value of each cell (n, d), as the encoder gives values."""
-        return Encoded(self._resolved().features, cells.astype(np.int32))
+        return Encoded(self.resolved_domain.features, cells.astype(np.int32))
 
     def tempered(self, theta: Tables, weight: Array) -> Tables:
         return theta.tempered(weight)
@@ -512,7 +507,7 @@ class Pooled(Categorical):
 
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:
         """A random category of each cell (n, d), by their shares of the cell."""
-        pools = cast(PooledFeatures, self._resolved().features)
+        pools = cast(PooledFeatures, self.resolved_domain.features)
         own = CategoricalFeatures(pools.width, pools.names, pools.values)
         known = self.often is not None and len(self.often) == own.starts[-1]
         often = np.split(cast(Array, self.often) if known else np.ones(own.starts[-1]), own.starts[1:-1])

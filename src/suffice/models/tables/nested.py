@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 
-from suffice._core.features import CategoricalFeatures, Domain, Encoded, Features
+from suffice._core.features import CategoricalFeatures, Encoded, Features
 from suffice._core.labels import OneHot, show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import check_value
@@ -248,7 +248,7 @@ class Nested(Binned):
         return np.asarray(self.log_density_by_column_without(X, Y, theta, s).sum(axis=2))
 
     def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
-        features = cast(BinFeatures, cast(Domain, self.domain).features)
+        features = cast(BinFeatures, self.resolved_domain.features)
         return self._tree().log_probability_without(features.read(X), own, s.sums.table)
 
 
