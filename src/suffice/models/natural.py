@@ -102,7 +102,8 @@ def project_log(log_p: Array) -> Array:
     excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, p.shape[1] + 1)
     support = (ordered > excess).sum(axis=1)
     p = np.maximum(p - excess[np.arange(len(p)), support - 1][:, None], 0.0)
-    return np.asarray(np.log(p, out=np.full(p.shape, LOG_LEAST), where=p > 0))
+    return np.asarray(np.log(p, out=np.full(p.shape, MIN_LOG_PROBABILITY), where=p > 0))
 
 
-LOG_LEAST = -745.0  # of a probability that a projection makes zero: the least whose exponential is above it
+# log p of a probability that the projection makes zero: the least number whose exponential is above zero.
+MIN_LOG_PROBABILITY = -745.0

@@ -15,7 +15,8 @@ from suffice.models.gaussian.moments import Moments, on_grid
 from suffice.models.gaussian.patterns import LIMIT, Entries, Patterns
 from suffice.models.statistics import B, Statistics
 
-PARTS = 32  # of a column's range that its origin is fine enough at
+# Origins are on a grid of this number of parts of a column's range.
+ORIGIN_PARTS = 32
 
 
 class SqlSummable(Ability, Generic[B]):
@@ -46,7 +47,7 @@ def about(rows: DatabaseRows, origin: Array | None) -> Array:
     if origin is not None:
         return origin
     mean, width = rows.means_and_widths()
-    return on_grid(mean, width / PARTS)
+    return on_grid(mean, width / ORIGIN_PARTS)
 
 
 def moments_asked(rows: DatabaseRows, origin: Array | None) -> Moments:

@@ -46,7 +46,7 @@ class Parts(Sums):
     parts: Mapping[str, Any]
 
     def each(self, f: Callable[[str, Any], Any]) -> Self:
-        """f of the name and the sums of every block."""
+        """Return the sums with f(name, sums) for every block."""
         return replace(self, parts={name: f(name, part) for name, part in self.parts.items()})
 
     def onto(self, old: Domain, new: Domain) -> Self:
@@ -109,14 +109,14 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
-    """Named blocks of columns, each with a density of its own; what they come to together is a subclass's."""
+    """Named blocks of columns, each with a density of its own; a subclass combines them."""
 
-    over: ClassVar[Callable[..., Iterable[Any]]] = map  # how a function goes over the blocks, which do not need another
+    over: ClassVar[Callable[..., Iterable[Any]]] = map  # applies a function to the blocks, which are independent
 
     parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
 
     def each(self, f: Callable[[str, AnyDensity], V], features: Features) -> dict[str, V]:
-        """f of the name and the model of every block that has columns, by name."""
+        """Return f(name, model) of every block that has columns, by name."""
         there = dict(self.present(features))
         return dict(zip(there, type(self).over(lambda name: f(name, there[name]), there), strict=True))
 
@@ -181,7 +181,7 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         return Attempt(theta, valid, next((one.problem for one in got.values() if one.problem), None))
 
     def columns(self) -> tuple[Any, ...]:
-        """What the columns of the table are called, in its order: names, or numbers."""
+        """Return the names or numbers of the table's columns, in their order."""
         features = self.resolved_domain.features
         return Features(features.width, features.names).keys
 
@@ -215,14 +215,13 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         return str(getattr(self.encoder, "who", "a product"))
 
     def column_summaries(self, s: AnyStatistics) -> tuple[ColumnSummary, ...]:
-        accounts: list[list[ColumnSummary]] = [[] for _ in range(s.domain.width)]
+        summaries: list[list[ColumnSummary]] = [[] for _ in range(s.domain.width)]
         blocks = cast(BlockFeatures, s.domain.features)
         for name, model in self.present(blocks):
-            for j, said in zip(
-                blocks.at[name], model.column_summaries(part(s, name)), strict=False
-            ):  # trees are no columns
-                accounts[j].append(said)
-        return tuple(map(ColumnSummary.joined, accounts))
+            # Blocks of trees have more features than columns, and no summaries of them.
+            for j, summary in zip(blocks.at[name], model.column_summaries(part(s, name)), strict=False):
+                summaries[j].append(summary)
+        return tuple(map(ColumnSummary.joined, summaries))
 
     def notices(self) -> tuple[Notice, ...]:
         return tuple(notice for model in self.parts.values() for notice in model.notices())
@@ -255,7 +254,7 @@ class Product(Blocks, Density[Parts, Factors], NomogramDensity[Factors], Samplab
 
     @classmethod
     def of(cls, parts: Mapping[str, AnyDensity], **settings: Any) -> Product:
-        """The product with all abilities that its blocks have in common."""
+        """Return the product with all abilities that its blocks have in common."""
         blocks = {name: replace(model, class_prior="uniform") for name, model in parts.items()}
         shared = {need for need in ABILITIES if all(isinstance(model, need) for model in blocks.values())}
         return next(kind for kind in KINDS if not (ABILITIES - shared) & set(kind.__mro__))(blocks, **settings)

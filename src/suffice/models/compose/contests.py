@@ -22,11 +22,16 @@ from suffice.models.queries import SqlSummable
 from suffice.models.statistics import B, Statistics
 from suffice.models.terms import HasFormula, NoNomogramError
 
-HAIR = 1e-13  # of a probability: where all round to 0 or 1, log-odds still tell which is more
-LEAST = 1e-7  # of a pairwise probability in coupling, which needs all of them positive
-ENTRIES = 1 << 21  # of the systems that are solved, or the contests that are asked, together
-WIDE = 64  # columns from which on contests are settled by several threads
-COPIES = 6  # of the statistics of a contest that a learner holds at once
+# The part of log-odds in a probability: it breaks ties where probabilities round to 0 or 1.
+TIE_BREAK = 1e-13
+# Coupling needs positive probabilities of pairs: the least one.
+MIN_PAIR_PROBABILITY = 1e-7
+# Entries of the systems that are solved, and scores of contests that are computed, at a time.
+MAX_ENTRIES = 1 << 21
+# From this number of columns on, several threads share the contests.
+MIN_THREADED_COLUMNS = 64
+# Copies of the statistics of a contest that a learner holds at once.
+LEARNER_COPIES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +101,7 @@ def _own(ops: Arithmetic[E], first: E, second: E) -> E:
     """log p of the second side, and a hair of the log-odds, from the logarithms of both."""
     odds = ops.minus(second, first)
     size = ops.greatest([odds, ops.minus(first, second)])
-    return ops.plus(second, ops.times(ops.number(HAIR), ops.over(odds, ops.plus(ops.number(1.0), size))))
+    return ops.plus(second, ops.times(ops.number(TIE_BREAK), ops.over(odds, ops.plus(ops.number(1.0), size))))
 
 
 def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
@@ -116,7 +121,7 @@ def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
     Wu, Lin, Weng: Probability estimates for multi-class classification by pairwise coupling (2004), section 4.
     """
     k = len(contests[0].group)
-    rows = max(1, ENTRIES // k**2)
+    rows = max(1, MAX_ENTRIES // k**2)
     parts = [_coupled(log_p[:, at : at + rows], contests, k) for at in range(0, log_p.shape[1], rows)]
     return np.concatenate(parts) if parts else np.zeros((0, k))
 
@@ -124,7 +129,9 @@ def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
 def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     n = log_p.shape[1]
     r, margin = np.zeros((n, k, k)), np.zeros((n, k))
-    for contest, p, odds in zip(contests, np.exp(log_p).clip(LEAST, 1.0 - LEAST), _bounded(log_p), strict=True):
+    for contest, p, odds in zip(
+        contests, np.exp(log_p).clip(MIN_PAIR_PROBABILITY, 1.0 - MIN_PAIR_PROBABILITY), _bounded(log_p), strict=True
+    ):
         (a,), (b,) = contest.sides
         r[:, a, b], r[:, b, a] = p[:, 0], p[:, 1]
         margin[:, a] -= odds
@@ -136,7 +143,7 @@ def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     system[:, at, at] = (r**2).sum(axis=1)
     right = np.append(np.zeros(k), 1.0)
     p = np.linalg.solve(system, np.broadcast_to(right, (n, k + 1))[:, :, None])[:, :k, 0]
-    return np.log(np.maximum(p + HAIR / k * margin, np.finfo(float).tiny))
+    return np.log(np.maximum(p + TIE_BREAK / k * margin, np.finfo(float).tiny))
 
 
 def _bounded(log_p: Array) -> Array:
@@ -157,7 +164,8 @@ SCHEMES = {
     "ovr": Scheme(one_against_rest, own),
     "coupled": Scheme(one_against_one, coupled),
 }
-MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}  # what the setting of estimators means
+# The scheme of each value of the setting `multi_class`.
+MULTI_CLASS = {"ovo": "coupled", "ovr": "ovr"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +226,7 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
         return self.model.revisit(s, read)
 
     def attempt(self, s: Statistics[B]) -> Attempt[B, tuple[object, ...]]:
-        run = spread if s.domain.width >= WIDE else map
+        run = spread if s.domain.width >= MIN_THREADED_COLUMNS else map
         each = list(run(lambda pair: self._attempt(pair[0], s, pair[1]), zip(self.models, self.contests, strict=True)))
         ok = all(bool(np.all(leaf)) for one in each for leaf in one.valid.leaves())
         problem = next((one.problem for one in each if one.problem is not None), None)
@@ -236,7 +244,7 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
     def _check_memory(self, s: Statistics[B]) -> None:
         """Refuse contests whose statistics would not fit."""
         a_class = sum(np.asarray(leaf).nbytes for leaf in s.leaves()) / len(s.mass)
-        need, free = COPIES * 2 * len(self.contests) * a_class, free_memory()
+        need, free = LEARNER_COPIES * 2 * len(self.contests) * a_class, free_memory()
         if need > free:
             raise MemoryError(
                 f"{len(self.contests)} pairs of classes would keep about {need / 1e9:.1f} GB of statistics, and "
@@ -250,7 +258,7 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
         """Logarithms of shares (n, k)."""
         if len(theta) == 1:
             return self.models[0].log_joint(X, theta[0])
-        rows = max(1, ENTRIES // len(theta))
+        rows = max(1, MAX_ENTRIES // len(theta))
         return np.concatenate([self._log_joint(X[at : at + rows], theta) for at in range(0, max(1, len(X)), rows)])
 
     def _log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:

@@ -18,25 +18,25 @@ from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, pa
 from suffice.models.statistics import Statistics
 from suffice.models.terms import HasNomogram, Nomogram, Terms
 
-CLASSES = "classes"  # what the weight of log p(y) is called
+# The name of the weight of log p(y).
+CLASSES = "classes"
 
 
 @dataclass(frozen=True, eq=False)
 class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
     """score_y(x) = w_0 log p(y) + sum_b w_b log p_b(x | y), where blocks b may see the same columns in several ways.
 
-    This is no density: with overlapping blocks a product of densities is not one, and weights other than 1 make it
-    none in any case. What the scores stand for is p(y | x), the softmax of them. The weights are those that make it
-    most probable on rows left out (`suffice.learners.ExpertWeights`).
+    It is not a density, as blocks overlap and weights differ from 1: p(y | x) is the softmax of the scores. The weights
+    are those of the least log loss on rows left out (`suffice.learners.ExpertWeights`).
 
     Parameters
     ----------
     parts : mapping of name: Density
-        What each block says; for the weights to be learned, all must be `Removable`.
+        The models of the blocks; weights can be learned if all are `Removable`.
     by_column : frozenset of names
-        Blocks of which every column has a weight of its own; their models must be `Additive`.
+        Blocks in which every column has a weight of its own; their models must be `Additive`.
     unbounded : frozenset of names
-        Blocks of which a single row may have any score, as under a normal density.
+        Blocks whose scores have no bounds, such as those of a normal density.
     limits : mapping of name: float
         Their scores, about the mean over the classes, are clipped to +-limit; None: not known yet.
     weights : mapping of name: float
@@ -54,7 +54,7 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
     shift: Annotated[Array | None, "k"] = field(default=None, kw_only=True)
 
     def experts(self) -> list[str]:
-        """The names of all that has a weight, log p(y) first; of a block by column, with the column's name."""
+        """Return the name of every weight, that of log p(y) first; in a block by column, with the column's name."""
         found = [CLASSES]
         for name, _ in self._present():
             columns = self._features().part(name)
@@ -62,7 +62,7 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
         return found
 
     def first_weights(self) -> Array:
-        """1 for the classes; 0.5 / sqrt(m) for an expert of m columns or trees, as if half of them said the same."""
+        """Return 1 for the classes, and 0.5 / sqrt(m) for an expert of m columns or trees, which are correlated."""
         found = [1.0]
         for name, _ in self._present():
             width = self._features().part(name).width
@@ -115,7 +115,7 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
                 scores += model.log_density(block(X, name), cast(Any, model).tempered(known, weight))
             elif weight[0] != 0.0:
                 scores += weight[0] * self._bounded(name, model.log_density(block(X, name), known))
-            else:  # what is asked for is told whether or not it counts
+            else:  # a wrong kind of column is an error even if its block does not count
                 self._features().part(name).check_kinds(block(X, name).features)
         return scores
 

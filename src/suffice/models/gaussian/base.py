@@ -28,9 +28,12 @@ class ConstantColumnWarning(UserWarning):
     """A column takes no part because it does not vary."""
 
 
-NEARER = 1e-50  # by which rows are drawn in, as often as it takes
-HUGE = 1e290  # of a sum of squares, beyond which products of such sums are no numbers
-FLOOR = 1e-2  # of variances in gradient descent, in units of the whole's, as in rc1
+# Rows whose densities underflow in all classes are shrunk by this factor, repeatedly.
+SHRINK_FACTOR = 1e-50
+# Products of larger sums of squares would overflow.
+MAX_SQUARES = 1e290
+# The least variance in gradient descent, as a share of that of all rows (rc1).
+MIN_VARIANCE_SHARE = 1e-2
 
 
 class Normal(Protocol):
@@ -120,7 +123,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
         scores = self.log_density(X, theta)
         lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))
         if len(lost) and (abs(stored_of(X.values[lost])) > 0).any():
-            scores[lost] = self.log_relative(Encoded(X.features, X.values[lost] * NEARER), theta)
+            scores[lost] = self.log_relative(Encoded(X.features, X.values[lost] * SHRINK_FACTOR), theta)
         return scores
 
     @property
@@ -227,7 +230,7 @@ class Free(Gaussian[N]):
 
     def feasible(self, eta: Quadratic, start: Quadratic) -> Quadratic:
         """Probabilities on the simplex, and no variance below 1/100 of the whole, or below those it began with."""
-        nearest = eta.feasible(min(FLOOR, start.least_variance()))
+        nearest = eta.feasible(min(MIN_VARIANCE_SHARE, start.least_variance()))
         return replace(nearest, intercept=start.intercept) if self.classes_given else nearest
 
     def _frame(self) -> tuple[Domain, Array, Array, Array]:
@@ -246,8 +249,8 @@ def spread_of(total: Moments) -> Array:
 def check_range(s: Statistics[Moments]) -> None:
     """Refuse features whose squares are beyond the range of numbers."""
     first, second = s.sums.first, diagonal(s.sums.second)
-    huge = ~(np.isfinite(first) & (second < HUGE)).all(axis=0)
-    tiny = ((first != 0) & (second < 1.0 / HUGE)).all(axis=0)
+    huge = ~(np.isfinite(first) & (second < MAX_SQUARES)).all(axis=0)
+    tiny = ((first != 0) & (second < 1.0 / MAX_SQUARES)).all(axis=0)
     for bad, what in ((huge, "large"), (tiny, "small")):
         if bad.any():
             where = s.domain.name(int(np.flatnonzero(bad)[0]))

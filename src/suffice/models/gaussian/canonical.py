@@ -13,7 +13,8 @@ from suffice.encoders import Encoder
 from suffice.models.gaussian.full import Full
 from suffice.models.gaussian.moments import ratio
 
-AT_CENTRE = 1e-9  # of the farthest class: a class mean this near to the centre tells no side
+# A class mean that is this near to the centre, as a share of the farthest one's distance, is on neither side.
+MIN_DISTANCE_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Canonical:
 def _signs(scores: Array) -> Array:
     """What makes the last class of each column (k, m) that is not at the centre positive (m,)."""
     size = abs(scores)
-    off = size > AT_CENTRE * size.max(axis=0)
+    off = size > MIN_DISTANCE_SHARE * size.max(axis=0)
     last = len(scores) - 1 - np.argmax(off[::-1], axis=0)
     return np.where(scores[last, np.arange(scores.shape[1])] < 0, -1.0, 1.0)
 

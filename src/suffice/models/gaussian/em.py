@@ -42,9 +42,12 @@ if TYPE_CHECKING:
 
 MAX_ITER = 1000
 LOG_2PI = float(np.log(2 * np.pi))
-UNEXPLAINED = 1e-9  # share of a column's variance that the other columns must leave unexplained
-SMALL, STALLED = 1e-8, 20  # a change that may be rounding, if in so many steps none has been smaller
-SETTLED = 1e-13  # change of the expected moments in a step, in standard deviations and rows
+# The other columns must leave at least this share of a column's variance unexplained.
+MIN_UNEXPLAINED = 1e-9
+# A change below the first number is rounding if none of the last steps, of this number, had a smaller one.
+MAX_ROUNDING_CHANGE, STALLED_STEPS = 1e-8, 20
+# EM has converged if a step changes the expected moments by less, in standard deviations and rows.
+CONVERGED_CHANGE = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,7 +243,9 @@ def _unit(s: Moments) -> Array:
 
 def _ended(sizes: list[float]) -> bool:
     """Whether the last change is none, or but rounding: small, and no smaller than those of some time ago."""
-    return sizes[-1] <= SETTLED or (len(sizes) > STALLED and min(sizes[-STALLED:]) >= min(sizes) and sizes[-1] <= SMALL)
+    return sizes[-1] <= CONVERGED_CHANGE or (
+        len(sizes) > STALLED_STEPS and min(sizes[-STALLED_STEPS:]) >= min(sizes) and sizes[-1] <= MAX_ROUNDING_CHANGE
+    )
 
 
 class _Step(NamedTuple):
@@ -276,7 +281,7 @@ class _EM:
         while not (settled := _ended(sizes)) and len(history) < MAX_ITER:
             after = self._step(at.ended, at.best)
             history.append(after.value)
-            if self._size(after) <= SETTLED:
+            if self._size(after) <= CONVERGED_CHANGE:
                 at = after
             else:
                 at = self._leap(at, after) or self._step(after.ended, after.best)
@@ -297,7 +302,7 @@ class _EM:
     def _check_bounded(self, s: Statistics[Moments], theta: Full) -> None:
         """DegenerateError if a covariance becomes singular, where the likelihood has no greatest value."""
         inside = diagonal(theta.covariance) * diagonal(_precision(theta)[: len(theta.covariance)])
-        if inside.max() < 1.0 / UNEXPLAINED:
+        if inside.max() < 1.0 / MIN_UNEXPLAINED:
             return
         c, j = np.unravel_index(np.argmax(inside), inside.shape)
         who = "the classes together have" if len(inside) < len(s.mass) else f"{s.label(int(c))} has"

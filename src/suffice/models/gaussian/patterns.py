@@ -16,7 +16,8 @@ from suffice.models.overview import Overview
 from suffice.models.statistics import Sums
 from suffice.models.terms import Nomogram, Terms
 
-LIMIT = 256  # patterns that are kept apart
+# More patterns of missing entries than this are not summed apart.
+LIMIT = 256
 TOO_MANY = (
     "the rows have more than {limit} patterns of missing entries, too many to keep their sums apart: such rows are "
     "learned by fit, all at once, and cannot be added to, merged or forgotten. Impute the missing values, or use "

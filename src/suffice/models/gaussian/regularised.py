@@ -15,7 +15,8 @@ from suffice.models.gaussian.moments import Moments, diagonal, ratio
 from suffice.models.statistics import Statistics
 from suffice.priors import wishart_evidence
 
-WEIGHTS = np.geomspace(1e-2, 1e4, 121)  # of a diagonal prior, in rows a feature: where evidence is looked for
+# The weights of a diagonal prior, in rows a feature, among which the evidence is greatest.
+WEIGHTS = np.geomspace(1e-2, 1e4, 121)
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,12 +73,16 @@ def eigen_tridiagonal(diagonal: Array, beside: Array) -> tuple[Array, Array, boo
     return values, vectors, info == 0
 
 
-SINGULAR = 1e-12  # share of a feature's variance, not explained by the others, below which there is none
-ALIKE = 1e-10  # distance of two means, in standard deviations, below which they are equal
-ROUNDING = 4e-16  # a relative step that changes nothing
+# A feature of which the others leave a smaller share of the variance unexplained makes a covariance singular.
+SINGULAR = 1e-12
+# Means that are nearer, in standard deviations, are equal.
+MIN_MEAN_DISTANCE = 1e-10
+# Newton's steps end with a relative step of this size, which is rounding.
+STEP_ROUNDING = 4e-16
 SIDES = np.array([1.0, -1.0])
-LEAST = 1e-15  # of a share: a singular class is the limit of regular ones
-FAR = 300.0  # logit(s) stays within these bounds
+# The least share of a class in the variance of both: a singular class is the limit of regular ones.
+MIN_SHARE = 1e-15
+MAX_LOGIT = 300.0
 
 
 class AlikeError(DegenerateError):
@@ -181,7 +185,7 @@ class Pencil:
         root = _rooted(covariance[0] + covariance[1], s)
         found = cls(s.domain, np.log(s.mass / s.mass.sum()), origin, mean, scale, covariance, root)
         apart = found._before(found.scale * found.gap)
-        if np.sqrt(apart @ apart) < ALIKE:
+        if np.sqrt(apart @ apart) < MIN_MEAN_DISTANCE:
             raise AlikeError(
                 f"{s.label(0)} and {s.label(1)} have the same mean, so that no plane tells them apart. "
                 "Use QuadraticDiscriminantAnalysis, or features in which the means differ"
@@ -210,7 +214,7 @@ class Pencil:
     @cached_property
     def a(self) -> Array:
         """The diagonal of V'S1V (d,), within (0, 1)."""
-        return np.clip(self._apart.values, LEAST, 1.0 - LEAST)
+        return np.clip(self._apart.values, MIN_SHARE, 1.0 - MIN_SHARE)
 
     @cached_property
     def b(self) -> Array:
@@ -258,7 +262,7 @@ class Pencil:
 
         Newton's steps, and halving where one would leave what is known to hold the root.
         """
-        low, high = -FAR, FAR
+        low, high = -MAX_LOGIT, MAX_LOGIT
         if not self.difference(low)[0] < k < self.difference(high)[0]:
             return (-np.inf if self.difference(low)[0] >= k else np.inf), False
         logit = 0.0
@@ -267,7 +271,7 @@ class Pencil:
             low, high = (logit, high) if value < k else (low, logit)
             step = (k - value) / slope if slope > 0 else np.inf
             new = logit + step if low < logit + step < high else 0.5 * (low + high)
-            if abs(new - logit) <= ROUNDING * max(1.0, abs(new)):
+            if abs(new - logit) <= STEP_ROUNDING * max(1.0, abs(new)):
                 return new, True
             logit = new
 
@@ -281,7 +285,7 @@ class Pencil:
         one, two = self.scaled
         _, x, _ = lapack.dposv((t1 * one + t2 * two).T, self.scale * self.gap, lower=1, overwrite_a=1)
         v = self.scaled @ x @ x
-        v = np.clip(v, LEAST * v.sum(), None)  # as in `a`
+        v = np.clip(v, MIN_SHARE * v.sum(), None)  # as in `a`
         return self._plane(self.scale * x, v, (t1, t2), None, True)
 
     def plane(self, t1: float, t2: float, cut: float | None = None, tangent: bool = True) -> Plane:

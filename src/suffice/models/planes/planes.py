@@ -34,7 +34,8 @@ from suffice.models.statistics import Statistics
 from suffice.models.terms import HALVES, HasNomogram, Needed, Nomogram, Terms, keys_of
 from suffice.priors import GaussianPrior
 
-ROWS = 10.0  # that the prior of covariances counts where entries are missing: a ridge would be too little for EM
+# The rows of the covariances' prior if entries are missing: EM needs more than a ridge.
+EM_PRIOR_ROWS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moment
             raise DegenerateError(
                 f"{s.label(c)} has no values in {s.domain.name(j)}: its mean is unknown. Leave the column out"
             )
-        return FullGaussian(GaussianPrior(0.0, ROWS)).resolve(s)
+        return FullGaussian(GaussianPrior(0.0, EM_PRIOR_ROWS)).resolve(s)
 
     def notices(self) -> tuple[Notice, ...]:
         return () if self.spread is None or self.domain is None else left_out(self.spread, self.domain)

@@ -13,9 +13,12 @@ from scipy.special import expit, log_ndtr
 from suffice._core.vector import Array
 from suffice.models.planes.pencil import Pencil, Plane, worst_error
 
-GRID = np.linspace(-30.0, 30.0, 257)  # of logit(s): the best s is often below 1e-3
-WORTH = 1.0 - 1e-9  # of the constant rule's error, which a plane must be below
-BEYOND = 1e12  # the most that one weight may exceed the other
+# Values of logit(s) from which a search starts: the best s is often below 1e-3.
+LOGIT_GRID = np.linspace(-30.0, 30.0, 257)
+# A plane must have less than this share of the error of the constant rule.
+MAX_ERROR_SHARE = 1.0 - 1e-9
+# The greatest ratio of the two weights.
+MAX_WEIGHT_RATIO = 1e12
 
 Rule = Callable[[Pencil], Plane]
 OfOne = Callable[[Array], Array]
@@ -52,7 +55,7 @@ def minimum_error(pencil: Pencil) -> Plane:
         return np.asarray(share[0] * worst_error(d1) + share[1] * worst_error(d2))
 
     logit, least = _least(risk)
-    return pencil.tangent(logit) if least < WORTH * share.min() else pencil.constant()
+    return pencil.tangent(logit) if least < MAX_ERROR_SHARE * share.min() else pencil.constant()
 
 
 def linear_bayes(pencil: Pencil) -> Plane:
@@ -71,7 +74,7 @@ def linear_bayes(pencil: Pencil) -> Plane:
 
     best = [_least(_after(stretch, risk)) for stretch in stretches]
     which = int(np.argmin([least for _, least in best]))
-    if best[which][1] >= np.log(WORTH) + pencil.class_log_prob.min():
+    if best[which][1] >= np.log(MAX_ERROR_SHARE) + pencil.class_log_prob.min():
         return pencil.constant()
     t1, t2 = stretches[which](np.asarray(best[which][0]))
     return pencil.plane(float(t1), float(t2), tangent=which == 0)
@@ -87,7 +90,7 @@ class Designed:
     criterion: Criterion
 
     def __call__(self, pencil: Pencil) -> Plane:
-        logits, cuts = GRID[::4], np.linspace(-0.5, 1.5, 81)  # the cut as a share of the way between the means
+        logits, cuts = LOGIT_GRID[::4], np.linspace(-0.5, 1.5, 81)  # the cut as a share of the way between the means
         value = self._at(pencil, logits[:, None], cuts)
         if not np.isfinite(value).any() or np.isposinf(value).any():
             raise ValueError("the criterion must be a finite number, or -inf or NaN for what is not to be chosen")
@@ -102,7 +105,7 @@ class Designed:
             lambda p: -float(self._at(pencil, p[0], p[1])),
             start,
             method="Nelder-Mead",
-            bounds=[(GRID[0], GRID[-1]), (cuts[0], cuts[-1])],
+            bounds=[(LOGIT_GRID[0], LOGIT_GRID[-1]), (cuts[0], cuts[-1])],
             options={"xatol": 1e-10, "fatol": 1e-15, "maxiter": 2000},
         ).x
         if not cuts[0] + 1e-6 < best[1] < cuts[-1] - 1e-6:
@@ -144,7 +147,9 @@ def _after(weights: Callable[[Array], tuple[Array, Array]], f: Callable[[Array, 
 def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]]:
     """Weights whose plane lies beyond the mean of class `which`, up to where t1 S1 + t2 S2 is singular."""
     ahead, behind = (pencil.a, pencil.b) if which else (pencil.b, pencil.a)
-    most = np.min(np.divide(ahead, behind, out=np.full(len(behind), BEYOND), where=behind > ahead / BEYOND))
+    most = np.min(
+        np.divide(ahead, behind, out=np.full(len(behind), MAX_WEIGHT_RATIO), where=behind > ahead / MAX_WEIGHT_RATIO)
+    )
 
     def weights(logit: Array) -> tuple[Array, Array]:
         back = -most * (1.0 - 1e-9) * expit(logit)
@@ -165,13 +170,13 @@ def _centred(risk: OfOne, near: float, step: float = 1e-4, reach: float = 1e-2) 
 
 def _least(risk: OfOne) -> tuple[float, float]:
     """Where a function of logit(s) that may have several minima is least, and how small: a grid, then Brent."""
-    value = risk(GRID)
+    value = risk(LOGIT_GRID)
     at = int(np.nanargmin(value))
-    step = GRID[1] - GRID[0]
+    step = LOGIT_GRID[1] - LOGIT_GRID[0]
     found = minimize_scalar(
         lambda logit: float(risk(np.asarray(logit))),
-        bounds=(GRID[at] - step, GRID[at] + step),
+        bounds=(LOGIT_GRID[at] - step, LOGIT_GRID[at] + step),
         method="bounded",
         options={"xatol": 1e-10},
     )
-    return min((float(found.x), float(found.fun)), (float(GRID[at]), float(value[at])), key=lambda pair: pair[1])
+    return min((float(found.x), float(found.fun)), (float(LOGIT_GRID[at]), float(value[at])), key=lambda pair: pair[1])
