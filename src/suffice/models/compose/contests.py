@@ -25,7 +25,7 @@ from suffice.models.terms import HasFormula, NoNomogramError
 # The part of log-odds in a probability: it breaks ties where probabilities round to 0 or 1.
 TIE_BREAK = 1e-13
 # Coupling needs positive probabilities of pairs: the least one.
-MIN_PAIR_PROBABILITY = 1e-7
+MIN_PAIR_P = 1e-7
 # Entries of the systems that are solved, and scores of contests that are computed, at a time.
 MAX_ENTRIES = 1 << 21
 # From this number of columns on, several threads share the contests.
@@ -129,9 +129,8 @@ def coupled(log_p: Array, contests: Sequence[Contest]) -> Array:
 def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     n = log_p.shape[1]
     r, margin = np.zeros((n, k, k)), np.zeros((n, k))
-    for contest, p, odds in zip(
-        contests, np.exp(log_p).clip(MIN_PAIR_PROBABILITY, 1.0 - MIN_PAIR_PROBABILITY), _bounded(log_p), strict=True
-    ):
+    bounded = np.exp(log_p).clip(MIN_PAIR_P, 1.0 - MIN_PAIR_P)
+    for contest, p, odds in zip(contests, bounded, _bounded(log_p), strict=True):
         (a,), (b,) = contest.sides
         r[:, a, b], r[:, b, a] = p[:, 0], p[:, 1]
         margin[:, a] -= odds

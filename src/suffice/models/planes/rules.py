@@ -18,7 +18,7 @@ LOGIT_GRID = np.linspace(-30.0, 30.0, 257)
 # A plane must have less than this share of the error of the constant rule.
 MAX_ERROR_SHARE = 1.0 - 1e-9
 # The greatest ratio of the two weights.
-MAX_WEIGHT_RATIO = 1e12
+MAX_RATIO = 1e12
 
 Rule = Callable[[Pencil], Plane]
 OfOne = Callable[[Array], Array]
@@ -147,9 +147,7 @@ def _after(weights: Callable[[Array], tuple[Array, Array]], f: Callable[[Array, 
 def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]]:
     """Weights whose plane lies beyond the mean of class `which`, up to where t1 S1 + t2 S2 is singular."""
     ahead, behind = (pencil.a, pencil.b) if which else (pencil.b, pencil.a)
-    most = np.min(
-        np.divide(ahead, behind, out=np.full(len(behind), MAX_WEIGHT_RATIO), where=behind > ahead / MAX_WEIGHT_RATIO)
-    )
+    most = np.min(np.divide(ahead, behind, out=np.full(len(behind), MAX_RATIO), where=behind > ahead / MAX_RATIO))
 
     def weights(logit: Array) -> tuple[Array, Array]:
         back = -most * (1.0 - 1e-9) * expit(logit)
