@@ -243,9 +243,8 @@ def _unit(s: Moments) -> Array:
 
 def _ended(sizes: list[float]) -> bool:
     """Whether the last change is none, or but rounding: small, and no smaller than those of some time ago."""
-    return sizes[-1] <= CONVERGED_CHANGE or (
-        len(sizes) > STALLED_STEPS and min(sizes[-STALLED_STEPS:]) >= min(sizes) and sizes[-1] <= MAX_ROUNDING_CHANGE
-    )
+    stalled = len(sizes) > STALLED_STEPS and min(sizes[-STALLED_STEPS:]) >= min(sizes)
+    return sizes[-1] <= CONVERGED_CHANGE or (stalled and sizes[-1] <= MAX_ROUNDING_CHANGE)
 
 
 class _Step(NamedTuple):
