@@ -15,8 +15,6 @@ from suffice.compare.race.trial import Fold, SampleTrial
 from suffice.compare.race.workers import FAILED
 from suffice.model_selection.measures import Result
 
-Results = dict[tuple[str, int], Result]  # by method and fold
-
 MAX_ROWS_WITHOUT_TRIAL = 2000  # with no more training rows, the first fold is the trial
 TRIAL_SIZES = {1000: 2, 4000: 2, 16_000: 8}  # rows of a trial: the training rows must be at least this many times more
 FEWER_FOLDS = (5, 3, 2)  # if there is no time for as many as requested
@@ -40,7 +38,7 @@ class Findings:
     methods: tuple[str, ...]
     folds: int
     rows: int  # that take part
-    results: Results = field(default_factory=dict)
+    results: dict[tuple[str, int], Result] = field(default_factory=dict)  # by method and fold
     samples: dict[str, Result] = field(default_factory=dict)  # of the largest trial, with its `size`
     skipped: dict[str, str] = field(default_factory=dict)  # why a method is not on all folds
     untried: set[str] = field(default_factory=set)  # skipped methods without time for a trial
