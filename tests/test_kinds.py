@@ -63,8 +63,8 @@ def test_one_word_for_booleans_and_dates_on_every_engine(engine):
 def test_databases_tell_times_of_day_from_durations():
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT TIME '10:00:00' AS clock, INTERVAL 3 DAY AS span, 'a' AS state")
-    kinds = SQL(connection, "t", target="state").source.kinds
-    assert (kinds["clock"], kinds["span"]) == (ColumnContent.TIMES_OF_DAY, ColumnContent.DURATIONS)
+    contents = SQL(connection, "t", target="state").source.contents
+    assert (contents["clock"], contents["span"]) == (ColumnContent.TIMES_OF_DAY, ColumnContent.DURATIONS)
 
 
 @pytest.mark.parametrize("kind", [NaiveBayes, AdditiveTables])

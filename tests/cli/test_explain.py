@@ -55,7 +55,7 @@ def test_messages(files, call):
     (files / "few.csv").write_text("age,town\n3,Rome\n")
     assert "has no column 'visits'" in call("explain", "m.suffice", "--page", "page.html", "--rows", "few.csv", code=2)
     assert not (files / "page.html").exists()
-    assert "--page is the name of a file, and not '-'" in call("explain", "m.suffice", "--page", "-", code=2)
+    assert "--page must name a file, got '-'" in call("explain", "m.suffice", "--page", "-", code=2)
     assert "there is no folder deep" in call("explain", "m.suffice", "--page", "deep/page.html", code=2)
     assert not (files / "deep").exists()
     assert np.isfinite(suffice.load("m.suffice").class_prior_).all()
