@@ -1,5 +1,6 @@
 """Answers of a density: its own rows, log p(x), and strange rows."""
 
+import datetime
 import warnings
 
 import numpy as np
@@ -366,3 +367,9 @@ def test_all_densities_of_the_library_can_be_drawn_from():
 
 def _below(kind):
     return {*kind.__subclasses__(), *(one for sub in kind.__subclasses__() for one in _below(sub))}
+
+
+def test_times_of_day_are_drawn_as_times_of_day():
+    hours = pd.DataFrame({"clock": [datetime.time(9 + i % 8, 30) for i in range(80)]})
+    rows, _ = NaiveBayes().fit(hours, np.arange(80) % 2).sample(50, random_state=0)
+    assert all(datetime.time(9) <= time <= datetime.time(17) for time in rows[:, 0])

@@ -559,9 +559,12 @@ READ: dict[str, Callable[[list[Column], Array, str], Encoded]] = {
 
 
 def _written(content: ColumnContent, numbers: Array) -> Array:
-    """Numbers (n,) as objects: days as dates or durations if the column held such, None for NaN."""
-    values = numbers
-    if content in TEMPORAL:
+    """Numbers (n,) as objects: dates, durations or times of day if the column held such, None for NaN."""
+    values: Any = numbers
+    if content is ColumnContent.TIMES_OF_DAY:  # in hours, as `Column.numbers` has them
+        seconds = np.clip(np.where(np.isnan(numbers), 0.0, numbers) * 3600, 0, 86_399).astype(int)
+        values = [datetime.time(s // 3600, s // 60 % 60, s % 60) for s in seconds.tolist()]
+    elif content in TEMPORAL:
         spans = np.where(np.isnan(numbers), 0.0, numbers) * DAY
         values = spans + np.datetime64(0, "us") if content is ColumnContent.DATES else spans
     return object_array([None if gone else value for gone, value in zip(np.isnan(numbers), values, strict=True)])
