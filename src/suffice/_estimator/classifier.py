@@ -298,7 +298,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if type(other) is not type(self):
-            raise TypeError(f"a {type(self).__name__} merges with its like, not with a {type(other).__name__}")
+            raise TypeError(f"cannot merge a {type(self).__name__} with a {type(other).__name__}")
         check_is_fitted(other)
         check_same_settings(self, other, self._may_differ)
         encoder = self._encoder.united(other._encoder)

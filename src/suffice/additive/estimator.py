@@ -240,7 +240,7 @@ class AdditiveTables(ExpertClassifier):
         return replace(encoder, views=((PAIRS, pairs),))
 
     def _clearest(self, model: Any, s: Any, rows: Data, coarse: Coarse, alone: set[int], most: int) -> Chosen:
-        """The most significant pairs, without those of the monotone columns."""
+        """Return the most significant pairs, at most `most`; columns in `alone` (monotone) are excluded."""
         learner = self._learner()
         fit: Fit = (learner if learner.exact else ExpertWeights()).solve(model, s, rows)
         blocks = cast(BlockFeatures, s.domain.features)

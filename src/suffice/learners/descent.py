@@ -218,7 +218,7 @@ class Problem(Protocol[P, G]):
         ...
 
     def step(self, at: Iterate[P, G], rate: float) -> Course[Place[P]]:
-        """The next place."""
+        """Return the point and parameters that a step of this rate leads to; the objective is not yet known."""
         ...
 
 

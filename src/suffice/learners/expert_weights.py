@@ -221,7 +221,7 @@ class ExpertWeights(Learner):
         return self.solve(model, data.sum(Observed(model)), data)
 
     def solve(self, model: AnyModel, s: AnyStatistics, data: Data | None = None) -> Fit:
-        """Return the parameters of S(X, Y); weights are learned if rows are given."""
+        """Return the parameters for the statistics s; with `data`, also learn the experts' weights from its rows."""
         require(self, model, *self.needs)
         check(self, ridge=NOT_NEGATIVE, max_rows=COUNT, max_iter=COUNT)
         fit = ClosedForm().solve(model, s, data)

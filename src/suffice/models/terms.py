@@ -512,7 +512,7 @@ class Additive(NomogramDensity[D], Generic[B, D]):
 
     @abstractmethod
     def tempered(self, theta: D, weight: Array) -> D:
-        """The parameters whose terms are those of theta times a weight a column (d,); no longer a density."""
+        """Return parameters whose term of column j is multiplied by weight[j] (d,); the result is not normalised."""
 
     def density_terms(self, X: Encoded, theta: D) -> Terms:
         # Rows are codes of cells already: looking these up takes no reading of entries.

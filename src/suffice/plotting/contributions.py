@@ -167,7 +167,7 @@ class ContributionsDisplay(Display):
         )
 
     def _steps(self, most: int) -> tuple[list[Any], Array]:
-        """Return the names and lengths of the bars: the base, the terms, and the others as one."""
+        """Return the names and lengths of the bars: the base, the terms, and one bar for all others."""
         values, names = self.values, list(self.names)
         if len(values) > most + 1:
             rest = f"{len(values) - most} others"

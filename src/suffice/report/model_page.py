@@ -420,7 +420,7 @@ def _count(known: Summary | None, rows: float, k: int) -> Array:
 
 
 def _sizes(values: Array, weight: Array) -> Array:
-    """Return the weighted mean size of values (n, k, ...) beyond the mean of the classes; weights (n,)."""
+    """Return the mean of |value - mean of the classes| over rows, by weight (n,), and classes: values (n, k, ...)."""
     added = np.clip(np.nan_to_num(beyond_mean(values, 1)), -CERTAIN, CERTAIN)  # a slope adds nothing to a missing value
     return np.asarray(np.tensordot(weight, abs(added).mean(axis=1), 1) / (weight.sum() or 1.0))
 

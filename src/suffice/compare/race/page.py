@@ -230,7 +230,7 @@ def colours_of(comparison: Comparison) -> dict[str, int]:
 
 
 def _with_probabilities(comparison: Comparison, most: int = 3) -> list[str]:
-    """Return the best methods that have probabilities."""
+    """Return the best methods among those that predict probabilities."""
     return [line.method for line in comparison.lines if line.log_loss is not None and not line.is_chance][:most]
 
 

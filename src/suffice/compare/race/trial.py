@@ -128,7 +128,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class SampleTrial:
-    """Learn from growing samples to see how long that takes, as long as the next one is forecast to end in time."""
+    """Time fits on growing samples; stop when the next one is predicted to exceed the time limit."""
 
     method: str
     sizes: tuple[int, ...]

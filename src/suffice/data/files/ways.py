@@ -12,7 +12,7 @@ from suffice.data.dates import DATE_WAYS, DOTS, SLASHES
 
 
 class Way(NamedTuple):
-    """A way to write values: their shape, the steps to plain writing, and the type after that."""
+    """A notation for values: the pattern they match, the replacements that normalise them, and the resulting type."""
 
     words: str
     shape: str  # pattern of every value

@@ -273,7 +273,7 @@ class Product(Blocks, Density[Parts, Factors], NomogramDensity[Factors], Samplab
         return reduce(np.add, (model.log_volume(block(X, name)) for name, model in each))
 
     def density_terms(self, X: Encoded, theta: Factors) -> Terms:
-        """Those of all blocks, added up by column."""
+        """Return the log-density terms of all blocks, summed for each column of the table."""
         each = (self.terms_of(name, X, theta.parts[name]) for name, _ in self.present(theta.domain.features))
         return reduce(add, each).gather(self.columns())
 

@@ -116,9 +116,9 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
         return PriorSums(s.domain.classes, s.sums.count, mean, s.sums.scatter(), centre, variance, self.tied)
 
     def log_relative(self, X: Encoded, theta: N) -> Array:
-        """`log_density`; of rows so far away that no class has one, that of a nearer row in the same direction.
+        """Return `log_density`. Where it underflows for all classes, the row is first shrunk towards zero.
 
-        So they have the class of the limit, in which only the covariances count.
+        So far-away rows have the class of the limit, in which only the covariances count.
         """
         scores = self.log_density(X, theta)
         lost = np.flatnonzero(~np.isfinite(scores).any(axis=1))

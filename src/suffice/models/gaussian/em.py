@@ -71,7 +71,7 @@ class Completed(Moments):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expected(Vector):
-    """What rows are expected to sum to, under parameters."""
+    """Expected sums of the complete rows under some parameters (the E step)."""
 
     moments: Moments
     doubt: Array  # (k, d, d) sum of the covariances of the missing entries, given the others

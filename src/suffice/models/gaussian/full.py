@@ -180,7 +180,9 @@ class _FullGaussian(Gaussian[Full], NomogramDensity[Full], Samplable[Full]):
         return Attempt(theta, self._valid(s, factors), problem)
 
     def covariances(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
-        """(m2 cov0 + scatter) / (m2 + count) (k or 1, d, d), and what of its diagonal counts as none or is rounding."""
+        """(m2 cov0 + scatter) / (m2 + count) (k or 1, d, d), the variance below which
+        each column counts as constant, and the rounding error of each variance.
+        """
         own = self.pooled(s)
         weight = own.rows + self._prior.cov_weight
         covariance = ratio(own.scatter + self._prior.cov_weight * prior_covariance(self._prior, 2), weight[:, :, None])

@@ -236,7 +236,7 @@ class Pencil:
         return np.asarray(self.scale * solve_triangular(self.root, x, lower=True, trans=1, check_finite=False))
 
     def directions(self, t1: Array, t2: Array) -> Array:
-        """g for weights (m,), in the coordinates of the pencil (m, d)."""
+        """Return g = z / (t1 a + t2 b), the normal vector for each pair of weights (m,), as (m, d)."""
         at = np.multiply.outer(t1, self.a) + np.multiply.outer(t2, self.b)
         return np.asarray(np.divide(self.z, at, out=np.zeros(at.shape), where=self.z != 0))
 

@@ -142,7 +142,7 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         return theta.tempered(weight)
 
     def density_nomogram(self, theta: Tables) -> Nomogram:
-        """A map for each pair."""
+        """Return the terms as a nomogram: a table of two columns for each pair."""
         if not isinstance(self.encoder, Pairs):
             raise NoNomogramError("the cells of pairs are those of an encoder Pairs: give the model that made the rows")
         features, readings = _of(theta.domain), self.encoder.coarse.readings()
