@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -77,7 +79,7 @@ def gap_to_scipy(seed):
         loss = told.weight @ logsumexp(z, axis=1) + 0.5 * ridge * pull @ pull
         return loss, np.einsum("n,nc,ncm->m", told.weight, p, gaps) + ridge * pull
 
-    w, _, settled = solve(told, start, ridge, 50)
+    w, _, settled = solve(told, start, ridge, ExpertWeights().max_iter)
     ours, begin, m = scaled(w / start)[0], scaled(np.ones(len(w)))[0], len(w)
     assert (w >= 0).all()
     assert ours <= begin * (1 + 1e-12)
@@ -88,13 +90,15 @@ def gap_to_scipy(seed):
     return (ours - min(found)) / (1 + abs(min(found))), settled
 
 
+PROBLEMS = 10_000 if os.environ.get("SUFFICE_LAWS") == "long" else 100
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # L-BFGS-B goes where the loss overflows
-@pytest.mark.parametrize("first", range(0, 100, 20))
+@pytest.mark.parametrize("first", [*range(0, PROBLEMS, 20), 330])  # 336 has scores up to 1e10, and is nearly flat
 def test_no_weights_lie_above_those_of_an_independent_optimiser(first):
     gaps = [gap_to_scipy(seed) for seed in range(first, first + 20)]
-    assert max(gap for gap, settled in gaps if settled) < 1e-9
-    assert max(gap for gap, _ in gaps) < 1e-6  # those of which it says that they have not settled
-    assert sum(settled for _, settled in gaps) >= 18
+    assert max(gap for gap, _ in gaps) < 1e-9
+    assert sum(settled for _, settled in gaps) >= 17  # without a ridge some optima lie at infinity
 
 
 def test_one_row_of_a_huge_score_does_not_decide():

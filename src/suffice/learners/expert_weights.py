@@ -37,7 +37,7 @@ POOR = (
     "add rows or columns, or check in columns_ how they are read"
 )
 STUCK = "no step lowers the log loss after {} steps, though it could be lower; raise ridge"
-SETTLED, MATTERS = 1e-10, 1e-6  # predicted falls, as shares of the loss: negligible, and worth a warning
+SETTLED, MATTERS = 1e-12, 1e-6  # predicted falls, as shares of the loss: negligible, and worth a warning
 CERTAIN = 1e-5  # mean loss of rows that leave nothing to predict
 MIN_GAIN = 1e-4  # share by which a loss must be lower to count as better: chosen weights gain a little by chance
 CLIP = 8.0  # limit of scores, in multiples of their median size
@@ -197,8 +197,8 @@ class ExpertWeights(Learner):
         Strength of the pull, in units of the weights w0 of the start.
     max_rows : int, default=20000
         Maximum number of rows to learn the weights from; of more rows, those of smallest hash.
-    max_iter : int, default=50
-        Maximum number of Newton steps.
+    max_iter : int, default=200
+        Maximum number of Newton steps. Most problems take less than ten; scores in the millions take more than fifty.
 
     References
     ----------
@@ -210,7 +210,7 @@ class ExpertWeights(Learner):
     carries_over = True
     needs = (Weighable,)
 
-    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 50) -> None:
+    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 200) -> None:
         self.ridge = ridge
         self.max_rows = max_rows
         self.max_iter = max_iter
