@@ -197,8 +197,8 @@ class ExpertWeights(Learner):
         Strength of the pull, in units of the weights w0 of the start.
     max_rows : int, default=20000
         Maximum number of rows to learn the weights from; of more rows, those of smallest hash.
-    max_iter : int, default=200
-        Maximum number of Newton steps. Most problems take less than ten; scores in the millions take more than fifty.
+    max_iter : int, default=500
+        Maximum number of Newton steps. Most problems take less than ten; a few with scores in the millions take hundreds.
 
     References
     ----------
@@ -210,7 +210,7 @@ class ExpertWeights(Learner):
     carries_over = True
     needs = (Weighable,)
 
-    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 200) -> None:
+    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 500) -> None:
         self.ridge = ridge
         self.max_rows = max_rows
         self.max_iter = max_iter
