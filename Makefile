@@ -94,7 +94,7 @@ bench-fscl: $(VENV)/.test
 	$(BIN)/python benchmarks/fscl.py
 
 # Time and memory against rows, columns and classes, up to 10 million rows (some GB of memory).
-bench-growth: $(VENV)/.base
+bench-growth: $(VENV)/.test
 	$(BIN)/python -m benchmarks.growth --out benchmarks/measured/growth.json
 	$(BIN)/python -m benchmarks.page
 
@@ -102,7 +102,7 @@ bench-missing: $(VENV)/.test
 	$(BIN)/python benchmarks/missing.py $(AT)
 
 # Raw digits, quadratic discriminants against others: half an hour on two cores.
-bench-mnist: $(VENV)/.base
+bench-mnist: $(VENV)/.test
 	$(BIN)/python -m benchmarks.mnist $(AT) --out benchmarks/measured/mnist.json
 	$(BIN)/python -m benchmarks.page
 
@@ -116,7 +116,7 @@ bench-priors: $(VENV)/.test
 bench-scale: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.scale --rows $(or $(ROWS),50000000)
 
-bench-search: $(VENV)/.base
+bench-search: $(VENV)/.test
 	$(BIN)/python benchmarks/search.py
 
 # The scoring query in DuckDB against predict_proba.
@@ -124,13 +124,13 @@ bench-sql: $(VENV)/.test
 	$(BIN)/python benchmarks/sql.py
 
 # Every figure is a ratio to a peer in the same run; best on an idle machine. Writes docs/speed.md.
-benchmark: $(VENV)/.base
+benchmark: $(VENV)/.test
 	$(BIN)/python -m benchmarks.speed --out benchmarks/measured/speed.json
 	$(BIN)/python -m benchmarks.growth --out benchmarks/measured/growth.json
 	$(BIN)/python -m benchmarks.page
 
 # Fails if a ratio is below its floor in benchmarks/floors.json by more than the noise; ten minutes on two cores.
-benchmark-check: $(VENV)/.base
+benchmark-check: $(VENV)/.test
 	$(BIN)/python -m benchmarks.check
 
 # Raw adult, in five splits; results are kept in the same way.
