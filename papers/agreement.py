@@ -69,10 +69,10 @@ def _reason(table: Any, name: str, column: str) -> str:
 
 
 def counts(found: list[Cell]) -> dict[str, int]:
-    """Cells at hand by state.
+    """Number of cells that are both printed and measured, in all and by state.
 
     >>> counts([Cell("iris", "error", 0.1, 0.1, "equal"), Cell("iris", "reach", 1, 9, "off")])
-    {'at hand': 2, 'equal': 1, 'near': 0, 'off': 1}
+    {'compared': 2, 'equal': 1, 'near': 0, 'off': 1}
     """
     by = {state: sum(cell.state == state for cell in found) for state in ("equal", "near", "off")}
-    return {"at hand": sum(by.values()), **by}
+    return {"compared": sum(by.values()), **by}

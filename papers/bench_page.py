@@ -57,7 +57,7 @@ def bench_page(
     results, times : mappings of Task to dict
         What `Store.read` and `Store.read_times` return.
     missing : sequence of str
-        A sentence for each data set that was not to be had.
+        A sentence for each data set that is not available.
     age : str
         A sentence on how many of the results are stale.
 
@@ -80,11 +80,11 @@ def _verdict(found: list[Cell], where: str) -> Html:
     by = counts(found)
     absent = sum(cell.state == "missing" for cell in found)
     rest = f" {absent} more are printed and not measured here." if absent else ""
-    if not by["at hand"]:
+    if not by["compared"]:
         return verdict(f"No cell of {where} is both printed and measured.", rest)
     kind: Kind = "off" if by["off"] else "near" if by["near"] else "equal"
     said = (
-        f"Of {by['at hand']} cells of {where} that are printed and measured, {by['equal']} equal the print to its last "
+        f"Of {by['compared']} cells of {where} that are printed and measured, {by['equal']} equal the print to its last "
         f"digit, {by['near']} are near and {by['off']} are off."
     )
     return verdict(said, rest, kind=kind)
@@ -104,17 +104,17 @@ def _key() -> Html:
 def _missing(sentences: Sequence[str]) -> Html | None:
     if not sentences:
         return None
-    count = f"{len(sentences)} data set{'s' * (len(sentences) != 1)} could not be had here"
+    count = f"{len(sentences)} data set{'s' * (len(sentences) != 1)} are not available here"
     return fold(count, bullets(sentences))
 
 
 def _overview(tables: Sequence[Any], found: Mapping[str, list[Cell]]) -> Html:
-    heads: list[Heading | str] = ["table", "", Heading("at hand", title="printed and measured"), *STATES]
+    heads: list[Heading | str] = ["table", "", Heading("compared", title="printed and measured"), *STATES]
     rows = []
     for table in tables:
         by = counts(found[table.name])
         bar = stacked_bar({state: by[state] for state in STATES}, _spoken(by))
-        numbers = [Value(by[name], 0, name if name == "off" and by[name] else "") for name in ("at hand", *STATES)]
+        numbers = [Value(by[name], 0, name if name == "off" and by[name] else "") for name in ("compared", *STATES)]
         rows.append([tag("a", table.title, href=f"#{slug(table.name)}"), bar, *numbers])
     return data_table(heads, rows, "Cells of every table by agreement with the print", filtered=False)
 

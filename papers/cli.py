@@ -73,7 +73,7 @@ def _wanted(names: list[str]) -> list[PaperTable]:
 
 
 def _summary(tables: list[PaperTable], store: Store) -> None:
-    grid = Grid("table", "at hand", "equal", "near", "off", box=None)
+    grid = Grid("table", "compared", "equal", "near", "off", box=None)
     results = store.measured()
     for table in tables:
         count = agreement.counts(agreement.cells(table, results))

@@ -1,4 +1,4 @@
-"""Data sets by name: where each is to be had, and how it is read."""
+"""Data sets by name: where each is found, and how it is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from suffice.model_selection.measures import TARGET, Dataset
 
 
 class MissingDataError(LookupError):
-    """A data set is not to be had here; the message says what to do."""
+    """A data set is not available; the message says what to do."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ HEAD = """# Reproduction
 What the papers print beside what is measured here. This page is written by `python -m papers report` from results on
 disk; `make bench` measures them all. Nothing in it is typed by hand. A cell is *equal* if it agrees to the printed
 digits, *near* if it is within 0.01 (or one point, or two iterations), and *off* otherwise; every cell that is off has
-its reason below. Cells of data sets that are not to be had are not counted.
+its reason below. Cells of data sets that are not available are not counted.
 """
 
 
@@ -47,7 +47,7 @@ def document(tables: Sequence[PaperTable], results: Results, times: Results, age
 
 
 def _overview(tables: Sequence[PaperTable], results: Results, times: Results) -> str:
-    lines = ["| table | results | at hand | equal | near | off | minutes |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| table | results | compared | equal | near | off | minutes |", "|---|---:|---:|---:|---:|---:|---:|"]
     seconds: dict[str, float] = defaultdict(float)
     for task, row in times.items():
         seconds[task.table] += row.get("fit", 0.0) + row.get("predict", 0.0)
@@ -82,9 +82,9 @@ def _section(table: PaperTable, results: Results) -> str:
     shown = [cell for cell in found if cell.measured is not None]
     if not shown:
         return "\n".join([*lines, "No results.", ""])
-    if count["at hand"]:
+    if count["compared"]:
         lines += [
-            f"{count['at hand']} cells at hand: {count['equal']} equal, {count['near']} near, {count['off']} off.",
+            f"{count['compared']} cells compared: {count['equal']} equal, {count['near']} near, {count['off']} off.",
             "",
         ]
     lines += [*_grid(shown), ""]
@@ -144,7 +144,7 @@ def honesty(tables: Sequence[PaperTable], results: Results) -> str:
     head = [
         "## The test errors of rc2",
         "",
-        "Means over the data sets at hand, in percent. Where the print is far below honest splits (QDA, and calibrated",
+        "Means over the available data sets, in percent. Where the print is far below honest splits (QDA, and calibrated",
         "naive Bayes on some sets), it is what one gets when the test rows are among the training rows: the table on",
         "rows that were learned from, below, has all three numbers by data set. Nothing was tuned towards the print.",
         "",

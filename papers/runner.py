@@ -61,7 +61,7 @@ def age(tables: Sequence[PaperTable], store: Store, library: Library) -> str:
     }
     lost = {task for task, table in declared.items() if not _at_hand(table, task, library, missing)}
     fresh = sum(table.key(task, library) == known[task] for task, table in declared.items() if task not in lost)
-    unknown = f"; {len(lost)} more could not be checked, as their data sets are not at hand" * bool(lost)
+    unknown = f"; {len(lost)} more could not be checked, as their data sets are not available" * bool(lost)
     return f"{len(known) - len(lost) - fresh} of {len(known)} results are stale{unknown}."
 
 

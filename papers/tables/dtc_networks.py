@@ -89,7 +89,7 @@ class Searched(ClassifierMixin, BaseEstimator):
 
 
 def sample(X: Array, y: Array, most: int, seed: int) -> tuple[Array, Array]:
-    """At most so many rows, in which the classes have their shares."""
+    """At most `most` rows, drawn with the shares of the classes."""
     if len(X) <= most:
         return X, y
     kept, _ = train_test_split(np.arange(len(X)), train_size=most, stratify=y, random_state=seed)
@@ -250,7 +250,7 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("Liver disorders", "*"): "few rows: over 20 splits it is 66.3, 67.0, 67.6 and 68.3 for Linear-Bayes, MPDH, Fisher "
     "and Scatter, with standard errors of 0.6 to 1.1",
     ("Liver disorders", "RBF-Quasi-Bayes-DTC"): dtc.NO_PLANE.format("with 40 nodes or fewer on most splits")
-    + "; with more there is one, and it is no better",
+    + "; with more there is one, and it is not better",
     (
         "Liver disorders",
         KERNEL,

@@ -244,7 +244,7 @@ def _seconds(rows: Rows) -> dict[int, float]:
 
 
 def network(discriminant: Any, nodes: int) -> Any:
-    """A radial basis network of so many nodes."""
+    """A radial basis network with the given number of nodes."""
     return make_pipeline(dtc_networks.hidden(nodes, 0), discriminant())
 
 

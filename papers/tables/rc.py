@@ -45,8 +45,8 @@ SETS = {
 }
 HEADLESS = {"glass", "haberman", "mammographic"}  # whose first row was read as a header
 MISSING = (
-    "catsvsdogs, cifar10, fashion mnist, mnist and yearbook are 512 features of a ResNet18 each, which are not to be "
-    "had; their cells are missing."
+    "catsvsdogs, cifar10, fashion mnist, mnist and yearbook are 512 features of a ResNet18 each, which are not "
+    "available; their cells are missing."
 )
 TRACE = "the printed gradient has a trace in the place of a covariance and no intercept; this is the right one"
 PRIOR = "the prior of QDA is not identified: none of 48 tried gives its closed form on more than 4 of 13 sets"

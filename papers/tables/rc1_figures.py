@@ -1,6 +1,6 @@
 """The convergence curves of rc1 (Figures 1 to 4) on MNIST.
 
-The paper has 512 features of a ResNet18, which are not to be had; here they are principal components of the pixels, of
+The paper has 512 features of a ResNet18, which are not available; here they are principal components of the pixels, of
 a stratified 10,000 of the 70,000 rows, so that a figure takes minutes.
 """
 

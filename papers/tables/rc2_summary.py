@@ -16,7 +16,7 @@ from papers.tables.rc2 import MEASURED, SEEN_TABLE
 from suffice.model_selection.measures import Result
 
 PARTS = {"training": "train_error", "test": "error"}
-FEWER = "15 of the 20 data sets are at hand, and test rows are not learned from here"
+FEWER = "15 of the 20 data sets are available, and test rows are not learned from here"
 
 
 def errors_of(table: Table, metric: str, results: Mapping[Task, Result]) -> dict[str, Array]:

@@ -24,7 +24,7 @@ TABLE = "#rc1-table2 table.data"
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory):
-    html = bench_page([sample.table()], sample.results(), sample.times(), ["wine: not to be had"])
+    html = bench_page([sample.table()], sample.results(), sample.times(), ["wine: not available"])
     return write(tmp_path_factory.mktemp("page") / "index.html", html).as_uri()
 
 

@@ -1,4 +1,4 @@
-"""Models that are no better than chance: a note and an exit code."""
+"""Models that are not better than chance: a note and an exit code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_noise_is_no_better_than_chance(tmp_path, call, seed):
     said = call(*words, "auto", "--max-time", 0, code=1)
     assert "no model does clearly better than chance on rows that it has not learned: the best has log loss" in said
     call(*words, "qda", "--force")
-    assert "the model is no better than chance on 2,000 rows of new.csv" in call(
+    assert "the model is not better than chance on 2,000 rows of new.csv" in call(
         "evaluate", "m.suffice", "new.csv", code=1
     )
 

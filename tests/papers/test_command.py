@@ -20,7 +20,7 @@ def test_bench_says_which_data_sets_are_missing(tmp_path):
     said = call("run", "rc1-table2", "--quick", "--offline", "--out", tmp_path)
     assert "missing: diabetes: put diabetes.parquet" in said
     assert "data sets are missing; everything else was measured" in said
-    assert "rc1-table2 6" in said  # iris is at hand
+    assert "rc1-table2 6" in said  # iris comes with scikit-learn
     assert "page: " in call("report", tmp_path, "--docs", tmp_path / "doc.md")
     assert "Table II" in (tmp_path / "report.html").read_text()
     assert "| iris |" in (tmp_path / "doc.md").read_text()

@@ -87,7 +87,7 @@ def test_quick_tables_run(library, tmp_path):
     store, missing = run(tables, tmp_path, library, quick=True)
     assert not missing
     assert not [task for task, result in store.read().items() if "failed" in result]
-    assert counts(cells(tables[0], store.read()))["at hand"] == 6
+    assert counts(cells(tables[0], store.read()))["compared"] == 6
     assert len(tables[1].measured(store.read())) == 10
 
 

@@ -169,7 +169,7 @@ def test_cells_beside_the_print(monkeypatch):
     assert [found["iris", name].state for name in "abcde"] == ["equal", "near", "off", "unprinted", "unprinted"]
     assert found["lost", "a"].state == "missing"
     assert found["iris", "c"].reason == "it rained"
-    assert counts(list(found.values())) == {"at hand": 3, "equal": 1, "near": 1, "off": 1}
+    assert counts(list(found.values())) == {"compared": 3, "equal": 1, "near": 1, "off": 1}
     text = document([table], results, {})
     assert "it rained: iris c." in text
     assert "**0.3 (0.25)**" in text

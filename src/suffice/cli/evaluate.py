@@ -39,8 +39,8 @@ def evaluate(
 ) -> None:
     """Measure a model on rows that it has not learned: error, log loss, Brier score, calibration error, AUC.
 
-    Chance knows only the shares of the classes among the training rows. The exit code is 1 if the model is no better:
-    if its log loss is not smaller and its error not clearly smaller.
+    Chance knows only the shares of the classes among the training rows. The exit code is 1 if the model is not
+    better: if its log loss is not smaller and its error not clearly smaller.
     """
     stored = load(model)
     with working(f"reading {table}"):
@@ -63,7 +63,7 @@ def evaluate(
     say("")
     show(_confusion(classes, truth, classes[p.argmax(axis=1)]))
     if no_better_than_chance(gains_over_chance(p, classes.astype(str), truth.astype(str), share)):
-        note([f"the model is no better than chance on {counted(len(truth), 'row')} of {table}"])
+        note([f"the model is not better than chance on {counted(len(truth), 'row')} of {table}"])
         raise typer.Exit(1)
 
 

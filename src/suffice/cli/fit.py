@@ -73,7 +73,7 @@ def fit(
     additive and nb are interpretable. auto compares all models that suit the table by cross-validation within
     --max-time, and takes the one of least log loss that can learn all rows in the time left; compiling, which happens
     once on a machine, does not count. An existing file is kept unless --force is given. The exit code is 1 if the model
-    is no better than chance: on the folds for auto, otherwise on the training rows alone.
+    is not better than chance: on the folds for auto, otherwise on the training rows alone.
     """
     end = time.monotonic() + max_time
     seen = check_output("--out", out, (table, like), force)

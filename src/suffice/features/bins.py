@@ -81,7 +81,7 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array of shape (n,), default=None
             Labels, which only "mdl" uses.
         sample_weight : array of shape (n,), default=None
-            Row weights; weight 2 is the row twice, weight 0 is no row.
+            Row weights; weight 2 counts the row twice, weight 0 ignores it.
         """
         with all_or_nothing(self):
             self._adopt(self._sum(X, y, sample_weight, reset=True))

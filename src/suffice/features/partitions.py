@@ -120,7 +120,7 @@ class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         y : array of shape (n,), default=None
             Labels.
         sample_weight : array of shape (n,), default=None
-            Row weights; weight 2 is the row twice, weight 0 is no row.
+            Row weights; weight 2 counts the row twice, weight 0 ignores it.
         """
         check(self, n=COUNT, max_rows=COUNT, candidates=COUNT, min_leaf=POSITIVE, min_split=POSITIVE)
         check(self, labels=one_of(True, False))
