@@ -7,6 +7,7 @@ from typing import Any
 
 from papers import evidence
 from papers.agreement import Cell, cells, counts, printed
+from papers.blocks import ASSETS, chooser, figure, stacked_bar
 from papers.store import Task
 from suffice.compare import critical_difference_figure, friedman, nemenyi
 from suffice.report.page import (
@@ -19,10 +20,8 @@ from suffice.report.page import (
     bar_chart,
     block,
     bullets,
-    chooser,
     data_table,
     document,
-    figure,
     fold,
     grid,
     join,
@@ -32,7 +31,6 @@ from suffice.report.page import (
     pooled,
     reliability_diagram,
     slug,
-    stacked_bar,
     tag,
     verdict,
 )
@@ -72,7 +70,7 @@ def bench_page(
     aged = paragraph(age, quiet=True) if age else None
     lead = join([_verdict(everything, "the tables"), aged, _key(), _missing(missing)])
     overview = Section("Overview", _overview(tables, found))
-    return document("Tables of the papers, measured again", [overview, *parts], lead)
+    return document("Tables of the papers, measured again", [overview, *parts], lead, assets=ASSETS)
 
 
 def _verdict(found: list[Cell], where: str) -> Html:
@@ -84,8 +82,8 @@ def _verdict(found: list[Cell], where: str) -> Html:
         return verdict(f"No cell of {where} is both printed and measured.", rest)
     kind: Kind = "off" if by["off"] else "near" if by["near"] else "equal"
     said = (
-        f"Of {by['compared']} cells of {where} that are printed and measured, {by['equal']} equal the print to its last "
-        f"digit, {by['near']} are near and {by['off']} are off."
+        f"Of {by['compared']} cells of {where} that are printed and measured, {by['equal']} equal the print to its "
+        f"last digit, {by['near']} are near and {by['off']} are off."
     )
     return verdict(said, rest, kind=kind)
 

@@ -144,9 +144,10 @@ def honesty(tables: Sequence[PaperTable], results: Results) -> str:
     head = [
         "## The test errors of rc2",
         "",
-        "Means over the available data sets, in percent. Where the print is far below honest splits (QDA, and calibrated",
-        "naive Bayes on some sets), it is what one gets when the test rows are among the training rows: the table on",
-        "rows that were learned from, below, has all three numbers by data set. Nothing was tuned towards the print.",
+        "Means over the available data sets, in percent. Where the print is far below honest splits (QDA, and",
+        "calibrated naive Bayes on some sets), it is what one gets when the test rows are among the training rows: the",
+        "table on rows that were learned from, below, has all three numbers by data set. Nothing was tuned towards the",
+        "print.",
         "",
         "| column | data sets | printed | honest |",
         "|---|---:|---:|---:|",

@@ -53,6 +53,7 @@ IN_DAYS = (
     " Durations, and standard deviations of dates, are in days, times of day in hours; "
     "dates that had a time zone are in UTC."
 )
+ASSETS = tuple(Path(page.__file__).with_name(name) for name in ("nomogram_model.js", "nomogram.js", "nomogram.css"))
 
 
 class SubjectRows:
@@ -516,8 +517,7 @@ def model_page(of: Subject) -> str:
     ]
     shown = [section for section in sections if section.body]
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # words that fit a narrow screen
-    assets = ("nomogram_model.js", "nomogram.js", "nomogram.css")
-    return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, assets)
+    return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, ASSETS)
 
 
 def _lead(of: Subject) -> Html:

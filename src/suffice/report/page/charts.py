@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.model_selection.measures import BINS, calibration_error
 from suffice.plotting.calibration import wilson
-from suffice.report.page.html import Heading, Html, Value, breakable, data_table, number, tag
+from suffice.report.page.html import Heading, Html, Value, breakable, data_table, number, scrolling, tag
 
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MINUTES_PER_DAY = 1440
@@ -191,7 +191,12 @@ def line_chart(
         The colour of each name; by default in order.
     """
     shades = [i if colours is None else colours[name] for i, name in enumerate(series)]
-    drawn = {name: _usable(_points(curve), log_x, log_y) for name, curve in series.items()}
+    # A number is a point without a position, drawn as a level.
+    curves = {name: [(nan, curve)] if isinstance(curve, float | int) else curve for name, curve in series.items()}
+    drawn: dict[str, Curve] = {}
+    for name, curve in curves.items():
+        kept = [(x, y) for x, y in curve if isfinite(y) and not (log_x and x <= 0) and not (log_y and y <= 0)]
+        drawn[name] = [kept[i] for i in thinned(len(kept))]
     points = [point for curve in drawn.values() for point in curve]
     places = [x for x, _ in points if isfinite(x)]
     if not places:
@@ -199,7 +204,7 @@ def line_chart(
     x = scale(places, LEFT, WIDTH - RIGHT, log_x, snug=True)
     y = scale([value for _, value in points], HEIGHT - BOTTOM, TOP, log_y)
     marks = [
-        tag("g", _line(name, curve, x, y), class_=f"series {colour_class(shades[i])}", data_series=i)
+        tag("g", *_line(name, curve, x, y), class_=f"series {colour_class(shades[i])}", data_series=i)
         for i, (name, curve) in enumerate(drawn.items())
         if curve
     ]
@@ -207,24 +212,15 @@ def line_chart(
     return legend(list(series), picture, colours=shades) if with_legend else tag("figure", picture, class_="chart")
 
 
-def _points(curve: Curve | float) -> Curve:
-    """Return a curve as it is; a number becomes a point without a position, drawn as a level."""
-    return [(nan, curve)] if isinstance(curve, float | int) else curve
-
-
-def _usable(curve: Curve, log_x: bool, log_y: bool) -> list[tuple[float, float]]:
-    kept = [(x, y) for x, y in curve if isfinite(y) and not (log_x and x <= 0) and not (log_y and y <= 0)]
-    return [kept[i] for i in thinned(len(kept))]
-
-
-def _line(name: str, curve: Curve, x: Scale, y: Scale) -> Html:
+def _line(name: str, curve: Curve, x: Scale, y: Scale) -> list[Html]:
+    """Return a curve with its tooltip and a ring at its lowest point, or the level of a single number."""
     best = min(curve, key=lambda point: point[1])
     if isnan(best[0]):
         level = tag("path", d=f"M{at(x.start)} {at(y(best[1]))}H{at(x.end)}", class_="level")
-        return tag("title", f"{name}: {best[1]:.4g}") + level
+        return [tag("title", f"{name}: {best[1]:.4g}"), level]
     tip = f"{name}: lowest {best[1]:.4g} at {best[0]:g}, last {curve[-1][1]:.4g} at {curve[-1][0]:g}"
-    drawn = tag("path", d=path([(x(a), y(b)) for a, b in curve]))
-    return tag("title", tip) + drawn + tag("circle", cx=at(x(best[0])), cy=at(y(best[1])), r=4)
+    ring = tag("circle", cx=at(x(best[0])), cy=at(y(best[1])), r=4)
+    return [tag("title", tip), tag("path", d=path([(x(a), y(b)) for a, b in curve])), ring]
 
 
 def path(points: Sequence[tuple[float, float]]) -> str:
@@ -264,23 +260,25 @@ def bar_chart(bars: Mapping[str, float], title: str, unit: str = "s", colour: in
     kept = {name: value for name, value in bars.items() if isfinite(value) and value >= 0}
     if not kept:
         return tag("p", "Nothing to draw.", class_="quiet")
-    most = max(kept.values()) or 1.0
-    rows = [
-        tag(
-            "tr",
-            tag("th", name, scope="row"),
-            tag("td", _bar(value / most, i if colour is None else colour)),
-            tag("td", seconds(value) if unit == "s" else f"{value:.2f} {unit}", class_="number"),
-        )
-        for i, (name, value) in enumerate(kept.items())
-    ]
-    return tag("table", tag("caption", title, class_="spoken"), tag("tbody", *rows), class_="bars")
+    rows = []
+    for i, (name, value) in enumerate(kept.items()):
+        share = value / (max(kept.values()) or 1.0)
+        kind = f"bar {colour_class(i if colour is None else colour)}"
+        bar = tag("rect", width=f"{max(100 * share, 0.4):.1f}", height=10)
+        picture = tag("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", class_=kind, aria_hidden="true")
+        shown = seconds(value) if unit == "s" else f"{value:.2f} {unit}"
+        rows.append(row_of(name, tag("td", picture), tag("td", shown, class_="number")))
+    return described_table(title, tag("tbody", *rows), class_="bars")
 
 
-def _bar(share: float, colour: int) -> Html:
-    bar = tag("rect", width=f"{max(100 * share, 0.4):.1f}", height=10)
-    kind = f"bar {colour_class(colour)}"
-    return tag("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", class_=kind, aria_hidden="true")
+def row_of(name: object, *cells: object) -> Html:
+    """A row of a table, named by its first cell."""
+    return tag("tr", tag("th", name, scope="row"), *cells)
+
+
+def described_table(title: str, *parts: object, class_: str | None = None) -> Html:
+    """A table whose caption is for screen readers only."""
+    return tag("table", tag("caption", title, class_="spoken"), *parts, class_=class_)
 
 
 def seconds(value: float) -> str:
@@ -291,27 +289,6 @@ def seconds(value: float) -> str:
     """
     factor, unit = (1e3, "ms") if value < 0.9995 else (1.0, "s") if value < 600 else (1 / 60, "min")
     return f"{value * factor:.3g} {unit}"
-
-
-def stacked_bar(counts: Mapping[str, int], title: str) -> Html:
-    """A thin bar divided by counts; the names (equal, near, off) are also style classes of its parts."""
-    total = sum(counts.values())
-    parts, start = [], 0.0
-    for name, count in counts.items():
-        width = 100 * count / total if total else 0.0
-        if count:
-            tip = tag("title", f"{name}: {count} of {total}")
-            parts.append(tag("rect", tip, x=f"{start:.2f}", width=f"{width:.2f}", height=10, class_=name))
-        start += width
-    return tag(
-        "svg",
-        tag("title", title),
-        *parts,
-        viewBox="0 0 100 10",
-        preserveAspectRatio="none",
-        class_="stacked",
-        role="img",
-    )
 
 
 def svg(title: str, width: int, height: int, *parts: object) -> Html:
@@ -404,7 +381,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
         marks.append(tag("i", class_="chance-line", style=f"left:{at(ends(rule))}%"))
     rows = []
     for dot in dots:
-        tip = f"{dot.name}: {number(dot.value, 2)} {unit}" + (f"; {dot.note}" if dot.note else "")
+        value = f"{number(dot.value, 2)} {unit}"
         parts = list(marks)
         if dot.low is not None and dot.high is not None and dot.low < ends.high:
             start, end = ends(dot.low), ends(dot.high)
@@ -413,13 +390,12 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
             parts.append(tag("i", "\u203a", class_="beyond"))
         if dot.value <= ends.high:
             parts.append(tag("i", class_="dot", style=f"left:{at(ends(dot.value))}%"))
+        tip = f"{dot.name}: {value}" + f"; {dot.note}" * bool(dot.note)
         track = tag("div", *parts, class_=f"track {colour_class(dot.colour)}", title=tip, aria_hidden="true")
-        value = tag("td", f"{number(dot.value, 2)} {unit}", class_="number")
-        rows.append(tag("tr", tag("th", dot.name, scope="row"), tag("td", track), value))
+        rows.append(row_of(dot.name, tag("td", track), tag("td", value, class_="number")))
     ticks = [tag("i", label(tick), style=f"left:{at(ends(tick))}%") for tick in ends.ticks]
     foot = tag("tr", tag("td"), tag("td", tag("div", *ticks, class_="ticks", aria_hidden="true")), tag("td", unit))
-    caption = tag("caption", title, class_="spoken")
-    return tag("table", caption, tag("tbody", *rows), tag("tfoot", foot), class_="dot-plot")
+    return described_table(title, tag("tbody", *rows), tag("tfoot", foot), class_="dot-plot")
 
 
 def scatter(spots: Sequence[Spot], title: str, x_label: str, y_label: str, most: float) -> Html:
@@ -432,25 +408,17 @@ def scatter(spots: Sequence[Spot], title: str, x_label: str, y_label: str, most:
         return tag("p", "Nothing to draw.", class_="quiet")
     x = scale([spot.x for spot in kept], LEFT, WIDTH - RIGHT, log=True)
     y = scale([min(spot.y, most) for spot in kept], HEIGHT - BOTTOM, TOP)
-    points = [
-        tag(
-            "g",
-            tag("title", f"{spot.name}: {label(round(spot.x, 4))} s, {number(spot.y, 2)} %"),
-            _mark(x(spot.x), y(spot.y), spot.y > y.high),
-            class_=f"series dots {colour_class(spot.colour)}",
-        )
-        for spot in kept
-    ]
+    points = []
+    for spot in kept:
+        tip = tag("title", f"{spot.name}: {label(round(spot.x, 4))} s, {number(spot.y, 2)} %")
+        mark = tag("circle", cx=at(x(spot.x)), cy=at(y(spot.y)), r=6)
+        if spot.y > y.high:
+            mark = tag("path", d=f"M{at(x(spot.x))} {at(y(spot.y) - 8)}l7 12h-14z", class_="up")
+        points.append(tag("g", tip, mark, class_=f"series dots {colour_class(spot.colour)}"))
     best = frontier([spot for spot in kept if spot.y <= y.high])
     names = _labels([(s.name, x(s.x), y(s.y)) for s in best], [(x(s.x), y(s.y)) for s in kept])
     picture = svg(title, WIDTH, HEIGHT, *axes(x, y, x_label, y_label), *points, tag("g", *names, class_="names"))
     return tag("figure", picture, class_="chart")
-
-
-def _mark(x: float, y: float, beyond: bool) -> Html:
-    if beyond:
-        return tag("path", d=f"M{at(x)} {at(y - 8)}l7 12h-14z", class_="up")
-    return tag("circle", cx=at(x), cy=at(y), r=6)
 
 
 def frontier(spots: Sequence[Spot]) -> list[Spot]:
@@ -473,30 +441,44 @@ def _labels(places: Sequence[tuple[str, float, float]], points: Sequence[tuple[f
         width = LETTER * len(name)
         for dx, dy, anchor in BESIDE:
             left = px + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
-            box = (left, py + dy - 0.8 * LINE, left + width, py + dy + 0.2 * LINE)
-            inside = left > LEFT and left + width < WIDTH and box[1] > 0 and box[3] < HEIGHT - BOTTOM
-            if inside and not any(_overlap(box, other) for other in boxes):
-                boxes.append(box)
+            right, top, bottom = left + width, py + dy - 0.8 * LINE, py + dy + 0.2 * LINE
+            inside = left > LEFT and right < WIDTH and top > 0 and bottom < HEIGHT - BOTTOM
+            if inside and not any(left < d and a < right and top < e and b < bottom for a, b, d, e in boxes):
+                boxes.append((left, top, right, bottom))
                 made.append(tag("text", name, x=at(px + dx), y=at(py + dy), text_anchor=anchor))
                 break
     return made
 
 
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+class UnitSquare:
+    """A square chart of two shares from 0 to 1, with the diagonal.
+
+    Parameters
+    ----------
+    side, left : int
+        The side of the picture, and the room for the labels on the left.
+    """
+
+    def __init__(self, side: int, left: int) -> None:
+        self.side, bottom, top = side, 38, 8
+        self.x, self.y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
+
+    def figure(self, kind: str, name: str, note: str, x_label: str, y_label: str, *marks: object) -> Html:
+        """Return the marks above the axes, below the name and a note."""
+        ends = [(f"{self.x(v):g}", f"{self.y(v):g}") for v in (0, 1)]
+        diagonal = tag("path", d="M{} {}L{} {}".format(*ends[0], *ends[1]), class_="diagonal")
+        caption = tag("figcaption", tag("b", name), " ", tag("span", note, class_="quiet"))
+        around = axes(self.x, self.y, x_label, y_label)
+        picture = svg(f"{kind} of {name}: {note}", self.side, self.side, *around, diagonal, *marks)
+        return tag("figure", caption, picture, class_="chart square")
 
 
 def roc_chart(points: Curve, name: str, area: float, x_label: str, y_label: str, colour: int = 0) -> Html:
     """A ROC curve with its area and the diagonal of chance."""
-    side, left, bottom, top = 260, 52, 38, 8
-    x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
-    diagonal = tag("path", d=f"M{x(0):g} {y(0):g}L{x(1):g} {y(1):g}", class_="diagonal")
-    line = tag("g", tag("path", d=path([(x(a), y(b)) for a, b in points])), class_=f"series {colour_class(colour)}")
-    caption = tag("figcaption", tag("b", name), " ", tag("span", f"area {number(area)}", class_="quiet"))
-    picture = svg(
-        f"ROC curve of {name}: area {number(area)}", side, side, *axes(x, y, x_label, y_label), diagonal, line
-    )
-    return tag("figure", caption, picture, class_="chart square")
+    square = UnitSquare(260, 52)
+    curve = tag("path", d=path([(square.x(a), square.y(b)) for a, b in points]))
+    line = tag("g", curve, class_=f"series {colour_class(colour)}")
+    return square.figure("ROC curve", name, f"area {number(area)}", x_label, y_label, line)
 
 
 MAX_MATRIX_CLASSES = 12  # confusions of more classes are listed by pair
@@ -513,21 +495,18 @@ def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str], caption: 
     if len(classes) > MAX_MATRIX_CLASSES:
         return _pairs(counts, classes, sizes, caption)
     head = tag("tr", tag("th", "true class", scope="col"), *(tag("th", name, scope="col") for name in classes))
-    rows = [
-        tag("tr", tag("th", name, scope="row"), *(_cell(n, sizes[i], i == j) for j, n in enumerate(counts[i])))
-        for i, name in enumerate(classes)
-    ]
+    rows = []
+    for i, name in enumerate(classes):
+        cells = []
+        for j, n in enumerate(counts[i]):
+            share = n / sizes[i] if sizes[i] else 0.0
+            small = tag("small", f"{100 * share:.1f} %") if n else None
+            look = {"class_": f"number {'right' if i == j else 'wrong'}", "style": f"--share:{share:.3f}"}
+            cells.append(tag("td", tag("b", f"{n:,}"), small, **look, title=f"{100 * share:.1f} % of {sizes[i]}"))
+        rows.append(row_of(name, *cells))
     over = tag("tr", tag("td"), tag("th", "predicted class", colspan=len(classes), scope="colgroup"))
-    table = tag("table", tag("caption", caption, class_="spoken"), tag("thead", over, head), tag("tbody", *rows))
-    return tag("div", table, class_="frame confusion", tabindex=0, role="region", aria_label=caption)
-
-
-def _cell(n: int, size: int, right: bool) -> Html:
-    share = n / size if size else 0.0
-    kind = "right" if right else "wrong"
-    tip = f"{100 * share:.1f} % of {size}"
-    small = tag("small", f"{100 * share:.1f} %") if n else None
-    return tag("td", tag("b", f"{n:,}"), small, class_=f"number {kind}", style=f"--share:{share:.3f}", title=tip)
+    table = described_table(caption, tag("thead", over, head), tag("tbody", *rows))
+    return scrolling(table, "frame confusion", caption)
 
 
 def _pairs(counts: Sequence[Sequence[int]], classes: Sequence[str], sizes: Sequence[int], caption: str) -> Html:
@@ -583,32 +562,27 @@ def reliability_diagram(points: Sequence[Sequence[float]], name: str, colour: in
     intervals : bool, default=False
         Draw the 95 % interval of each accuracy as a line; bins of fewer than 20 rows are rings.
     """
-    side, left, bottom, top = 220, 40, 38, 8
-    x, y = scale([0, 1], left, side - 8), scale([0, 1], side - bottom, top)
+    square = UnitSquare(220, 40)
+    x, y = square.x, square.y
     kept = [(n, c, a) for n, c, a in points if n > 0 and isfinite(c) and isfinite(a)]
-    total = sum(n for n, _, _ in kept)
-    dots = [_dot(n, c, a, total, x, y, intervals) for n, c, a in sorted(kept, reverse=True)]
-    diagonal = tag("path", d=f"M{x(0):g} {y(0):g}L{x(1):g} {y(1):g}", class_="diagonal")
-    line = tag("path", d=path([(x(c), y(a)) for _, c, a in sorted(kept, key=lambda p: p[1])])) if kept else None
-    marks = tag("g", line if not intervals else None, *dots, class_=f"series {colour_class(colour)} dots")
+    total, marks = sum(n for n, _, _ in kept), []
+    if kept and not intervals:
+        marks.append(tag("path", d=path([(x(c), y(a)) for _, c, a in sorted(kept, key=lambda p: p[1])])))
+    for n, confidence, accuracy in sorted(kept, reverse=True):
+        tip = f"{n:g} rows: confidence {confidence:.3f}, accuracy {accuracy:.3f}"
+        radius = 2.5 + (5 if intervals else 11) * sqrt(n / total)
+        place = {"cx": at(x(confidence)), "cy": at(y(accuracy)), "r": at(radius)}
+        if not intervals:
+            marks.append(tag("circle", tag("title", tip), **place))
+            continue
+        low, high = map(float, wilson(np.asarray(accuracy), np.asarray(n)))
+        few = n < MIN_ROWS_FILLED
+        told = tag("title", f"{tip} ({low:.3f} to {high:.3f})" + ", few rows" * few)
+        reach = tag("path", d=f"M{at(x(confidence))} {at(y(low))}V{at(y(high))}", class_="reach")
+        marks.append(tag("g", told, reach, tag("circle", **place), class_="few" if few else None))
     quality = f"calibration error {number(calibration_error(kept))}" if kept else "nothing measured"
-    caption = tag("figcaption", tag("b", name), " ", tag("span", quality, class_="quiet"))
-    both = axes(x, y, "confidence", "accuracy")
-    picture = svg(f"Reliability of {name}: {quality}", side, side, *both, diagonal, marks)
-    return tag("figure", caption, picture, class_="chart square")
-
-
-def _dot(n: float, confidence: float, accuracy: float, total: float, x: Scale, y: Scale, intervals: bool) -> Html:
-    tip = f"{n:g} rows: confidence {confidence:.3f}, accuracy {accuracy:.3f}"
-    place = {"cx": at(x(confidence)), "cy": at(y(accuracy)), "r": at(2.5 + 11 * sqrt(n / total))}
-    if not intervals:
-        return tag("circle", tag("title", tip), **place)
-    low, high = map(float, wilson(np.asarray(accuracy), np.asarray(n)))
-    few = n < MIN_ROWS_FILLED
-    tip += f" ({low:.3f} to {high:.3f})" + ", few rows" * few
-    reach = tag("path", d=f"M{at(x(confidence))} {at(y(low))}V{at(y(high))}", class_="reach")
-    place["r"] = at(2.5 + 5 * sqrt(n / total))
-    return tag("g", tag("title", tip), reach, tag("circle", **place), class_="few" if few else None)
+    dots = tag("g", *marks, class_=f"series {colour_class(colour)} dots")
+    return square.figure("Reliability", name, quality, "confidence", "accuracy", dots)
 
 
 SMALL_WIDTH, SMALL_HEIGHT = 320, 176  # of a chart of one column
@@ -674,29 +648,27 @@ def column_chart(
         return Html()
     x, names = axis.scale(a for a, _ in points)
     y = scale([0.0, *(b for _, b in points)], SMALL_HEIGHT - 24, 8)
-    marks = [
-        tag("g", tag("title", line.name), *_small_line(line, x, y, kind), class_=f"series {colour_class(line.colour)}")
-        for line in kept
-        if line.points
-    ]
+    marks = []
+    for line in kept:
+        places = [(x(a), y(b)) for a, b in line.points]
+        if not places:
+            continue
+        if kind == "points":
+            parts = [tag("path", d="".join(f"M{at(a)} {at(b)}h0" for a, b in places), class_="points")]
+        else:
+            parts = [tag("path", d=path(places))]
+        if kind == "area":
+            down = f"L{at(places[-1][0])} {at(y(0.0))}L{at(places[0][0])} {at(y(0.0))}Z"
+            parts.insert(0, tag("path", d=path(places) + down, class_="area"))
+        marks.append(tag("g", tag("title", line.name), *parts, class_=f"series {colour_class(line.colour)}"))
     description = f"{title}: {note}" if note else title
-    picture = svg(description, SMALL_WIDTH, SMALL_HEIGHT, *axes(x, y, names=names, base=0.0), *marks)
-    return tag("figure", _caption(title, note), picture, class_="shape")
+    return _shape(title, note, svg(description, SMALL_WIDTH, SMALL_HEIGHT, *axes(x, y, names=names, base=0.0), *marks))
 
 
-def _small_line(line: ColumnLine, x: Scale, y: Scale, kind: str) -> list[Html]:
-    places = [(x(a), y(b)) for a, b in line.points]
-    if kind == "points":
-        return [tag("path", d="".join(f"M{at(a)} {at(b)}h0" for a, b in places), class_="points")]
-    drawn = path(places)
-    if kind == "line":
-        return [tag("path", d=drawn)]
-    down = f"L{at(places[-1][0])} {at(y(0.0))}L{at(places[0][0])} {at(y(0.0))}Z"
-    return [tag("path", d=drawn + down, class_="area"), tag("path", d=drawn)]
-
-
-def _caption(title: str, note: str) -> Html:
-    return tag("figcaption", breakable(title), " ", tag("span", note, class_="quiet") if note else None)
+def _shape(title: str, note: str, content: Html) -> Html:
+    """A small chart or table of a column below its title, with a note in grey."""
+    grey = tag("span", note, class_="quiet") if note else None
+    return tag("figure", tag("figcaption", breakable(title), " ", grey), content, class_="shape")
 
 
 def colour_key(names: Mapping[str, int]) -> Html:
@@ -708,27 +680,17 @@ def colour_key(names: Mapping[str, int]) -> Html:
 def diverging_bars(title: str, note: str, bars: Sequence[tuple[str, float, float]]) -> Html:
     """A table of bars to the right or left of zero: names, values and the rows behind them."""
     full = max(MIN_FULL, *(abs(value) for _, value, _ in bars if isfinite(value)), 0.0)
-    rows = [
-        tag(
-            "tr",
-            tag("th", breakable(name), scope="row"),
-            tag("td", _both_ways(value / full)),
-            tag("td", signed(value), class_="number"),
-            tag("td", f"{count:,.6g}", class_="number quiet"),
-        )
-        for name, value, count in bars
-    ]
+    rows = []
+    for name, value, count in bars:
+        share = max(-1.0, min(1.0, value / full))
+        left = 50.0 if share >= 0 else 50.0 * (1 + share)
+        place = f"left:{left:.2f}%;width:{max(50 * abs(share), 0.4):.2f}%"
+        bar = tag("span", tag("i", class_=f"fill {'plus' if share >= 0 else 'minus'}", style=place), class_="lane")
+        numbers = tag("td", signed(value), class_="number"), tag("td", f"{count:,.6g}", class_="number quiet")
+        rows.append(row_of(breakable(name), tag("td", bar), *numbers))
     heads = (tag("th", name, scope="col") if name else tag("td") for name in ("value", "", "adds", "rows"))
     head = tag("thead", tag("tr", *heads), class_="spoken")
-    table = tag("table", tag("caption", title, class_="spoken"), head, tag("tbody", *rows), class_="diverging")
-    return tag("figure", _caption(title, note), table, class_="shape")
-
-
-def _both_ways(share: float) -> Html:
-    share = max(-1.0, min(1.0, share))
-    left = 50.0 if share >= 0 else 50.0 * (1 + share)
-    place = f"left:{left:.2f}%;width:{max(50 * abs(share), 0.4):.2f}%"
-    return tag("span", tag("i", class_=f"fill {'plus' if share >= 0 else 'minus'}", style=place), class_="lane")
+    return _shape(title, note, described_table(title, head, tag("tbody", *rows), class_="diverging"))
 
 
 def heat_map(
@@ -737,18 +699,13 @@ def heat_map(
     """A table of numbers in colour, blue above zero and red below; it scrolls within its own frame."""
     full = max(MIN_FULL, *(abs(value) for line in values for value in line if isfinite(value)), 0.0)
     head = tag("tr", tag("td"), *(tag("th", name, scope="col") for name in columns))
-    body = [
-        tag("tr", tag("th", name, scope="row"), *(_coloured(value, full) for value in line))
-        for name, line in zip(rows, values, strict=True)
-    ]
-    table = tag("table", tag("caption", title, class_="spoken"), tag("thead", head), tag("tbody", *body), class_="heat")
-    frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=title)
-    return tag("figure", _caption(title, note), frame, class_="shape")
-
-
-def _coloured(value: float, full: float) -> Html:
-    share = min(1.0, abs(value) / full)
-    return tag("td", signed(value), class_="up" if value >= 0 else "down", style=f"--share:{share:.3f}")
+    body = []
+    for name, line in zip(rows, values, strict=True):
+        looks = [("up" if v >= 0 else "down", f"--share:{min(1.0, abs(v) / full):.3f}") for v in line]
+        cells = (tag("td", signed(v), class_=kind, style=share) for v, (kind, share) in zip(line, looks, strict=True))
+        body.append(row_of(name, *cells))
+    table = described_table(title, tag("thead", head), tag("tbody", *body), class_="heat")
+    return _shape(title, note, scrolling(table, "frame", title))
 
 
 def signed(value: float) -> str:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
-from importlib import resources
-from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
-from xml.etree import ElementTree
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from suffice._runtime.atomic_file import check_local, replacing
-from suffice._runtime.system import optional
 
+OWN_ASSETS = tuple(Path(__file__).with_name(name) for name in ("page.js", "page.css"))
 VOID = frozenset({"br", "hr", "input", "link", "meta"})
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -162,53 +158,8 @@ def grid(parts: Iterable[object]) -> Html:
     return tag("div", body, class_="grid") if body else Html()
 
 
-def chooser(name: str, labels: Sequence[str], panes: Mapping[tuple[str, ...], Html]) -> Html:
-    """One of several fragments, chosen with a select control for each label.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page; ids of the controls begin with it.
-    labels : sequence of str
-        The names of the controls, such as "Data set" and "Loss".
-    panes : mapping
-        A fragment for each choice, a tuple as long as `labels`; the first one is shown initially. Combinations may
-        be missing.
-    """
-    if not panes:
-        return Html()
-    options = [list(dict.fromkeys(key[i] for key in panes)) for i in range(len(labels))]
-    controls = [
-        tag(
-            "label",
-            tag("span", label),
-            tag(
-                "select", *(tag("option", choice, value=j) for j, choice in enumerate(choices)), id=f"{slug(name)}-{i}"
-            ),
-            class_="pick",
-            hidden=len(choices) < 2,
-        )
-        for i, (label, choices) in enumerate(zip(labels, options, strict=True))
-    ]
-    shown = [
-        tag(
-            "div",
-            pane,
-            class_="pane",
-            data_pick=" ".join(str(options[i].index(part)) for i, part in enumerate(key)),
-            hidden=at > 0,
-        )
-        for at, (key, pane) in enumerate(panes.items())
-    ]
-    nothing = tag("p", "Nothing was measured for this choice.", class_="pane-missing quiet", hidden=True)
-    return tag("div", tag("div", *controls, class_="picks"), *shown, nothing, class_="chooser")
-
-
-MARKS = {
-    "equal": "=",
-    "near": "\u2248",
-    "off": "\u2260",
-}  # shown with the colour of a state, for readers who cannot see it
+# Shown with the colour of a state, for readers who cannot see it.
+MARKS = {"equal": "=", "near": "\u2248", "off": "\u2260"}
 
 
 class Heading(NamedTuple):
@@ -254,31 +205,33 @@ def data_table(
     """
     heads = [head if isinstance(head, Heading) else Heading(head) for head in headings]
     edges = [i > 0 and head.group != heads[i - 1].group for i, head in enumerate(heads)]
-    body = [_row(row, edges) for row in rows]
+    body = []
+    for name, *cells in rows:
+        off = any(cell.state == "off" for cell in cells if isinstance(cell, Value))
+        first = tag("th", name, scope="row", class_="name")
+        body.append(tag("tr", first, *map(_cell, cells, edges[1:]), data_off=off))
     if not body:
         body = [tag("tr", tag("td", "nothing measured yet", colspan=len(heads), class_="empty"), class_="none")]
+    groups = None
+    if any(head.group for head in heads):
+        spans = [(group, len(list(members))) for group, members in groupby(heads, key=lambda head: head.group)]
+        each = (tag("th", g, colspan=n, scope="colgroup") if g else tag("td", colspan=n) for g, n in spans)
+        groups = tag("tr", *each, class_="groups")
     table = tag(
         "table",
         tag("caption", caption),
-        tag("thead", _groups(heads), tag("tr", *map(_head, heads, edges, range(len(heads))))),
+        tag("thead", groups, tag("tr", *map(_head, heads, edges, range(len(heads))))),
         tag("tbody", *body),
         class_="data",
         data_filtered=filtered or None,
     )
-    # The keyboard must reach a frame that scrolls.
-    frame = tag("div", table, class_="frame", tabindex=0, role="region", aria_label=caption)
-    return frame + tag("p", "No row matches the filter.", class_="no-match quiet", hidden=True)
+    no_match = tag("p", "No row matches the filter.", class_="no-match quiet", hidden=True)
+    return scrolling(table, "frame", caption) + no_match
 
 
-def _groups(heads: Sequence[Heading]) -> Html | None:
-    if not any(head.group for head in heads):
-        return None
-    spans = [(group, len(list(members))) for group, members in groupby(heads, key=lambda head: head.group)]
-    return tag(
-        "tr",
-        *(tag("th", g, colspan=n, scope="colgroup") if g else tag("td", colspan=n) for g, n in spans),
-        class_="groups",
-    )
+def scrolling(table: Html, kind: str, caption: str) -> Html:
+    """A table that scrolls within a frame of its own, which the keyboard can reach."""
+    return tag("div", table, class_=kind, tabindex=0, role="region", aria_label=caption)
 
 
 def _head(head: Heading, edge: bool, at: int) -> Html:
@@ -289,13 +242,6 @@ def _head(head: Heading, edge: bool, at: int) -> Html:
     return tag("th", button if head.name else "", scope="col", **sort, class_=kind)
 
 
-def _row(row: Sequence[object], edges: Sequence[bool]) -> Html:
-    name, *cells = row
-    states = {cell.state for cell in cells if isinstance(cell, Value)}
-    first = tag("th", name, scope="row", class_="name")
-    return tag("tr", first, *map(_cell, cells, edges[1:]), data_off="off" in states)
-
-
 def _cell(cell: object, edge: bool) -> Html:
     if isinstance(cell, float | int):
         cell = Value(float(cell))
@@ -304,8 +250,10 @@ def _cell(cell: object, edge: bool) -> Html:
     small = cell.value is not None and cell.least is not None and cell.value < cell.least
     value = cell.least if small else cell.value
     shown = "\u2013" if value is None else "<" * small + number(value, cell.digits)
-    mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true") if cell.state in MARKS else None
-    spoken = tag("span", cell.state, class_="spoken") if cell.state in MARKS else None
+    mark = spoken = None
+    if cell.state in MARKS:
+        mark = tag("span", MARKS[cell.state], class_="mark", aria_hidden="true")
+        spoken = tag("span", cell.state, class_="spoken")
     return tag(
         "td",
         join([mark, shown, spoken]),
@@ -313,59 +261,6 @@ def _cell(cell: object, edge: bool) -> Html:
         data_value=None if cell.value is None else f"{cell.value:.10g}",
         title=cell.title or None,
     )
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-# Elements that do not go into a page: metadata has a date, and style rules would apply to the whole page.
-SVG_LEFT_OUT = {"metadata", "style", "title"}
-INK = re.compile(r"#(000000|222222)\b")
-REFERENCE = re.compile(r"#(?=[\w-]+\))")
-
-
-def figure(drawn: Figure, name: str, title: str) -> Html:
-    """Embed a figure of matplotlib as SVG.
-
-    Parameters
-    ----------
-    drawn : matplotlib Figure
-        Black becomes the colour of the text of the page, and the background see-through.
-    name : str
-        Unique on the page; ids within the figure begin with it.
-    title : str
-        A description for screen readers.
-    """
-    mpl = optional("matplotlib", "plot")
-    text = StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "suffice"}):
-        drawn.savefig(text, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
-    root = ElementTree.fromstring(text.getvalue())  # noqa: S314 - written three lines above
-    content = join(_element(child, slug(name)) for child in root)
-    picture = tag("svg", content, viewBox=root.get("viewBox"), role="img", aria_label=title)
-    return tag("figure", picture, class_="chart drawn", tabindex=0)
-
-
-def _element(node: ElementTree.Element, name: str) -> Html:
-    """Return an element without its name space, with ids that begin with a name."""
-    element = _local(node.tag)
-    if element in SVG_LEFT_OUT:
-        return Html()
-    attributes = {_local(key): _value(_local(key), value, name) for key, value in node.attrib.items()}
-    children = [part for child in node for part in (_element(child, name), child.tail or "")]
-    return tag(element, (node.text or "").strip("\n"), *children, **attributes)
-
-
-def _local(name: str) -> str:
-    return name.rpartition("}")[2]
-
-
-def _value(key: str, value: str, name: str) -> str:
-    if key == "id":
-        return f"{name}-{value}"
-    if key == "href" and value.startswith("#"):
-        return f"#{name}-{value[1:]}"
-    return INK.sub("currentColor", value if "url(" not in value else REFERENCE.sub(f"#{name}-", value))
 
 
 class Section(NamedTuple):
@@ -383,7 +278,7 @@ def document(
     lead: Html | None = None,
     filter_label: str = "Filter data sets",
     only_off: bool = True,
-    assets: Sequence[str] = (),
+    assets: Sequence[Path] = (),
 ) -> str:
     """A page as one string.
 
@@ -398,45 +293,45 @@ def document(
         The label of the box that filters the rows of all tables by their first cell; "" leaves the box out.
     only_off : bool, default=True
         Add a box "only cells that are off".
-    assets : sequence of str, default=()
-        The names of further scripts and style sheets of this package.
+    assets : sequence of Path, default=()
+        Further scripts (.js) and style sheets (.css), which become part of the page.
     """
-    scripts = ["page.js", *(name for name in assets if name.endswith(".js"))]
-    styles = ["page.css", *(name for name in assets if name.endswith(".css"))]
-    anchors = _anchors(sections)
-    parts = [_section(section, anchor) for section, anchor in zip(sections, anchors, strict=True)]
-    content = tag("main", tag("header", tag("h1", title), lead, class_="lead"), *parts, id="content")
-    body = join(
-        [
-            tag("a", "Skip to the content", href="#content", class_="skip"),
-            _controls(filter_label, only_off),
-            tag("div", _contents(sections, anchors), content, class_="page"),
-            *(tag("script", Html(_asset(name))) for name in scripts),
-        ]
-    )
-    html = tag("html", _document_head(title, scripts, styles), tag("body", body), lang="en")
-    return "<!DOCTYPE html>\n" + str.__str__(html) + "\n"
-
-
-@cache
-def _asset(name: str) -> str:
-    return (resources.files("suffice.report.page") / name).read_text(encoding="utf-8")
-
-
-def _document_head(title: str, scripts: Sequence[str], styles: Sequence[str]) -> Html:
+    every = [*OWN_ASSETS, *assets]
+    scripts = [path.read_text(encoding="utf-8") for path in every if path.suffix == ".js"]
+    styles = [path.read_text(encoding="utf-8") for path in every if path.suffix == ".css"]
     # Only scripts with these hashes may run.
-    hashes = (b64encode(sha256(_asset(name).encode()).digest()).decode() for name in scripts)
+    hashes = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{one}'" for one in hashes)
     rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}; img-src data:"
-    return tag(
+    head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=rules),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        *(tag("style", Html(_asset(name))) for name in styles),
+        *(tag("style", Html(style)) for style in styles),
     )
+    anchors, links, parts = _anchors(sections), [], []
+    for section, anchor in zip(sections, anchors, strict=True):
+        links.append(tag("li", tag("a", section.title, href=f"#{anchor}")))
+        summary = tag("summary", tag("h2", section.title), section.badge or None)
+        content = tag("div", section.body, class_="body")
+        parts.append(tag("details", summary, content, id=anchor, class_="part", open=True))
+    contents = tag("details", tag("summary", "Contents"), tag("ol", *links), open=True)
+    body = tag(
+        "body",
+        tag("a", "Skip to the content", href="#content", class_="skip"),
+        _controls(filter_label, only_off),
+        tag(
+            "div",
+            tag("nav", contents, aria_label="Contents"),
+            tag("main", tag("header", tag("h1", title), lead, class_="lead"), *parts, id="content"),
+            class_="page",
+        ),
+        *(tag("script", Html(script)) for script in scripts),
+    )
+    return "<!DOCTYPE html>\n" + str.__str__(tag("html", head, body, lang="en")) + "\n"
 
 
 def _anchors(sections: Sequence[Section]) -> list[str]:
@@ -447,18 +342,6 @@ def _anchors(sections: Sequence[Section]) -> list[str]:
         taken = sum(anchor == wanted or anchor.startswith(f"{wanted}--") for anchor in found)
         found.append(f"{wanted}--{taken + 1}" if taken or wanted == "content" else wanted)
     return found
-
-
-def _section(section: Section, anchor: str) -> Html:
-    summary = tag("summary", tag("h2", section.title), section.badge or None)
-    return tag("details", summary, tag("div", section.body, class_="body"), id=anchor, class_="part", open=True)
-
-
-def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> Html:
-    lines = [
-        tag("li", tag("a", section.title, href=f"#{anchor}")) for section, anchor in zip(sections, anchors, strict=True)
-    ]
-    return tag("nav", tag("details", tag("summary", "Contents"), tag("ol", *lines), open=True), aria_label="Contents")
 
 
 def _controls(filter_label: str, only_off: bool) -> Html:
