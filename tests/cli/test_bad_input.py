@@ -11,7 +11,7 @@ import pytest
 
 import suffice
 from suffice.cli.app import app
-from suffice.compare.race.contest import choose
+from suffice.compare.race.run import choose
 from suffice.persistence import load_noted
 
 from .conftest import shop

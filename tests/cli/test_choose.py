@@ -9,7 +9,7 @@ import pytest
 
 from suffice import load
 from suffice.compare.race import schedule
-from suffice.compare.race.contest import work
+from suffice.compare.race.run import work
 from suffice.compare.race.schedule import NO_TIME, ChoiceRounds, Clock, Findings
 from suffice.compare.race.workers import FAILED
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from suffice import NaiveBayes, load
-from suffice.compare.race.own import read_table
+from suffice.compare.race.table import read_table
 from suffice.data import DataError, Parquet
 from suffice.data.files.sheet import TableError
 from suffice.data.files.table import read

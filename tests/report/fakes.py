@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from suffice.compare.race.own import OwnTable
+from suffice.compare.race.table import ComparedTable
 from suffice.compare.race.trial import Compile, Fold, SampleTrial
 from suffice.model_selection.measures import Dataset
 
@@ -18,7 +18,7 @@ RATES = {"LDA": 0.1, "NaiveBayes": 0.2, "QDA": 0.3, "LDA + RC": 0.15, "most freq
 def table(rows=200):
     """Two classes, alike in everything."""
     y = np.repeat(["a", "b"], [rows // 2, rows - rows // 2])
-    return OwnTable(Dataset("fake", np.zeros((rows, 1)), y, ("x",), np.array([False])), ())
+    return ComparedTable(Dataset("fake", np.zeros((rows, 1)), y, ("x",), np.array([False])), ())
 
 
 def opening(walls, folder):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from suffice import __version__
 from suffice.cli.app import app
 from suffice.compare.race.methods import METHODS
-from suffice.compare.race.own import read_table
+from suffice.compare.race.table import read_table
 
 FEW = "GaussianNB,LDA + RC,logistic regression"
 

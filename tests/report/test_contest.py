@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from suffice._runtime.lazy import Compiled
 from suffice.compare import mcnemar
-from suffice.compare.race.contest import COMPILING, Race
-from suffice.compare.race.live import left_out, warnings_of
+from suffice.compare.race.run import COMPILING, Race
+from suffice.compare.race.terminal import left_out, warnings_of
 from suffice.compare.race.methods import CHANCE, METHODS, choose_methods, model_named
-from suffice.compare.race.own import read_table
+from suffice.compare.race.table import read_table
 from suffice.compare.race.schedule import Clock, Findings, Rounds, affordable, folds_in_time
 from suffice.compare.race.trial import Bench, Compile, Fold, forecast, measured, stratified_order
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
@@ -244,7 +244,7 @@ def test_what_is_compiled_first_is_all_that_folds_call(monkeypatch, tmp_path):
 
 def test_compiling_is_said_and_does_not_count(monkeypatch):
     said = []
-    monkeypatch.setattr("suffice.compare.race.contest.SHOWN_SECONDS", -1.0)
+    monkeypatch.setattr("suffice.compare.race.run.SHOWN_SECONDS", -1.0)
     found = run(
         ["LDA", CHANCE], seconds=5.0, walls={"compiling": fakes.quick}, watch=lambda found, _: said.append(found.doing)
     )

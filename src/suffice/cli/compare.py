@@ -18,12 +18,12 @@ import typer
 from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output
-from suffice.compare.race.contest import Race
-from suffice.compare.race.live import explained, show, watching
 from suffice.compare.race.methods import METHODS, choose_methods
-from suffice.compare.race.own import OwnTable, read_table
 from suffice.compare.race.page import ComparisonSettings, compare_page
+from suffice.compare.race.run import Race
 from suffice.compare.race.schedule import Findings
+from suffice.compare.race.table import ComparedTable, read_table
+from suffice.compare.race.terminal import explained, show, watching
 from suffice.compare.race.verdict import Comparison
 from suffice.compare.race.workers import warm_up
 from suffice.data.files.sheet import Reading, TableError, counted
@@ -98,16 +98,16 @@ def compare(
         read = _sampled(read_table(table, target, how, many_classes), sample, seed)
     except TableError as error:
         raise stop(str(error)) from None
-    contest = Race(read, names, folds, seed, max(1.0, max_time - (time.monotonic() - began)))
-    _describe(contest)
+    race = Race(read, names, folds, seed, max(1.0, max_time - (time.monotonic() - began)))
+    _describe(race)
     with watching(out, err, max_time) as watch:
-        found = contest.run(jobs or cores(), watch, _winner if page is not None else None)
+        found = race.run(jobs or cores(), watch, _winner if page is not None else None)
     comparison = Comparison.of(found)
     show(comparison, found, out)
     if results is not None:
         write(results, _folds_csv(found))
     if page is not None:
-        write(page, compare_page(comparison, found, contest, ComparisonSettings(target, sample, _command())))
+        write(page, compare_page(comparison, found, race, ComparisonSettings(target, sample, _command())))
         out.print(f"page: {page}", markup=False, highlight=False)
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -130,7 +130,7 @@ def _command() -> str:
     return shlex.join(["suffice", *sys.argv[1:]])
 
 
-def _sampled(read: OwnTable, size: int | None, seed: int) -> OwnTable:
+def _sampled(read: ComparedTable, size: int | None, seed: int) -> ComparedTable:
     """Draw a stratified sample of rows; a class with only one row in it is left out."""
     labels = read.data.y
     if size is None or size >= len(labels):
@@ -147,8 +147,8 @@ def _sampled(read: OwnTable, size: int | None, seed: int) -> OwnTable:
     return replace(read, data=read.data.rows(rows), notes=(*read.notes, *notes))
 
 
-def _describe(contest: Race) -> None:
-    data, notes = contest.table.data, contest.table.notes
+def _describe(race: Race) -> None:
+    data, notes = race.table.data, race.table.notes
     labels, size = np.unique(data.y, return_counts=True)
     sizes = join_words([f"{label}: {n:,}" for label, n in zip(labels, size, strict=True)], 8)
     missing = float(np.isnan(data.X).mean())
@@ -156,9 +156,9 @@ def _describe(contest: Race) -> None:
     kinds = f"{(~data.categorical).sum()} of numbers, {data.categorical.sum()} of categories"
     lines = [f"{data.name}: {len(data.y):,} rows, {counted(len(data.names), 'column')} ({kinds}{holes})"]
     lines += [f"{len(labels)} classes: {sizes}", *notes]
-    folds = contest.most_folds()
-    if folds < contest.folds:
-        lines.append(f"{folds} folds instead of {contest.folds}: the smallest class has no more rows")
+    folds = race.most_folds()
+    if folds < race.folds:
+        lines.append(f"{folds} folds instead of {race.folds}: the smallest class has no more rows")
     for line in lines:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
 

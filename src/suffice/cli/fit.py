@@ -18,9 +18,9 @@ from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
 from suffice.cli.rows import rows_for
 from suffice.cli.store import About, Stored, keep, load
-from suffice.compare.race.contest import Choice, choose
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
-from suffice.compare.race.schedule import about
+from suffice.compare.race.run import choose
+from suffice.compare.race.schedule import ChoiceRounds, about
 from suffice.compare.race.workers import warm_up
 from suffice.data.files.sheet import Reading, Sheet, TableError, counted
 from suffice.data.files.target import as_doubles, labels_of, read_classes, useful
@@ -181,12 +181,12 @@ def _choose(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: f
     """Race the models that suit the table, show the results, and return the best."""
     X = sheet.table.drop_columns([target, *_empty(sheet.table)])
     with working("comparing models") as step:
-        choice = choose(X, y, _categories(how, sheet), seed, end - time.monotonic(), step)
-    found = choice.found
-    if choice.best is not None:
-        _show(choice)
-        _warn_if_poor(choice)
-        return METHODS[choice.best]
+        rounds = choose(X, y, _categories(how, sheet), seed, end - time.monotonic(), step)
+    found = rounds.found
+    if rounds.best is not None:
+        _show(rounds, rounds.best)
+        _warn_if_poor(rounds, rounds.best)
+        return METHODS[rounds.best]
     if found.skipped:
         raise TableError(
             "no model could be compared within --max-time: give more seconds, or choose a model with --model"
@@ -196,12 +196,12 @@ def _choose(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: f
     return DEFAULT
 
 
-def _warn_if_poor(choice: Choice) -> None:
+def _warn_if_poor(rounds: ChoiceRounds, best: str) -> None:
     """Warn if the best model is not clearly better than chance on the folds."""
-    gains, best = choice.gains(), choice.best or ""
+    gains = rounds.gains(best)
     if clearly_positive(gains).any():
         return
-    loss, error = choice.rounds.log_loss(best), choice.rounds.mean(best, "error")
+    loss, error = rounds.log_loss(best), rounds.mean(best, "error")
     fewer_loss, fewer_wrong = gains.mean(axis=0)
     message = (
         f"no model does clearly better than chance on rows that it has not learned: the best has log loss {loss:.4f} "
@@ -210,21 +210,17 @@ def _warn_if_poor(choice: Choice) -> None:
     emit([Notice(message, PoorFitWarning)])
 
 
-def _show(choice: Choice) -> None:
-    found, rounds, ranking = choice.found, choice.rounds, choice.ranking
-    rows = []
-    for name in ranking:
-        numbers = (
-            f"{rounds.mean(name, 'error'):.2%}",
-            f"{rounds.log_loss(name):.4f}",
-            f"{rounds.mean(name, 'wall'):.2f}",
-        )
-        rows.append((METHODS[name].model_name, name, *numbers, "chosen" * (name == choice.best)))
+def _show(rounds: ChoiceRounds, best: str) -> None:
+    found, rows = rounds.found, []
+    for name in rounds.ranking:
+        error, loss, wall = (rounds.mean(name, measure) for measure in ("error", "log_loss", "wall"))
+        chosen = "chosen" * (name == best)
+        rows.append((METHODS[name].model_name, name, f"{error:.2%}", f"{loss:.4f}", f"{wall:.2f}", chosen))
     show(grid(("model", "method", "rows wrong", "log loss", "seconds", ""), rows, left=2))
     say(f"{counted(rounds.folds, 'fold')} of {counted(found.rows, 'row')}")
     note(f"{METHODS[m].model_name} was not compared: {why}" for m, why in (found.skipped | found.failures).items())
     note(
         f"{METHODS[name].model_name} has a smaller log loss, but would take up to {about(rounds.refit_seconds(name))} "
         "to learn all rows, which is more than --max-time leaves"
-        for name in ranking[: ranking.index(choice.best or "")]
+        for name in rounds.ranking[: rounds.ranking.index(best)]
     )

@@ -5,29 +5,31 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 import suffice
-from suffice.compare.race.contest import Race
-from suffice.compare.race.live import MEANING, SIGNS, left_out, warnings_of
 from suffice.compare.race.methods import CHANCE, METHODS, Method, is_chance
-from suffice.compare.race.own import EMBEDDED, OwnTable
+from suffice.compare.race.run import Race
 from suffice.compare.race.schedule import Findings
-from suffice.compare.race.verdict import Comparison, Line
-from suffice.data.files.sheet import Reading, counted
-from suffice.model_selection.measures import FALSE_POSITIVE_RATES, Dataset
+from suffice.compare.race.table import EMBEDDED, ComparedTable
+from suffice.compare.race.terminal import MEANING, SIGNS, left_out, warnings_of
+from suffice.compare.race.verdict import Comparison
+from suffice.data.files.sheet import counted
+from suffice.model_selection.measures import FALSE_POSITIVE_RATES
 from suffice.report import page
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
 
 
-def the_table(read: OwnTable) -> Html:
+def the_table(read: ComparedTable) -> Html:
     """Show columns, their contents and missing values, and the classes."""
     data = read.data
     missing = np.isnan(data.X).sum(axis=0)
@@ -70,10 +72,10 @@ class ComparisonSettings(NamedTuple):
     command: str = ""
 
 
-def how_it_was_done(comparison: Comparison, found: Findings, contest: Race, options: ComparisonSettings) -> Html:
+def how_it_was_done(comparison: Comparison, found: Findings, race: Race, options: ComparisonSettings) -> Html:
     """Show folds, preprocessing, versions, the command, and the winner as a program."""
     facts = [
-        f"{found.folds} folds, stratified and shuffled (seed {contest.seed}), the same for every method. All "
+        f"{found.folds} folds, stratified and shuffled (seed {race.seed}), the same for every method. All "
         "preprocessing (medians for missing numbers, scales, bins, codes or columns of categories) is learned from the "
         "training part of each fold.",
         comparison.inputs(),
@@ -89,7 +91,7 @@ def how_it_was_done(comparison: Comparison, found: Findings, contest: Race, opti
     if comparison.usable:
         best = METHODS[comparison.best.method]
         note = f"Python that measures {best.name} again; the last line fits it on all rows."
-        blocks.append(page.block("The best as a program", page.code(program(best, found, contest, options)), note=note))
+        blocks.append(page.block("The best as a program", page.code(program(best, found, race, options)), note=note))
     return page.join(blocks)
 
 
@@ -113,28 +115,28 @@ class _Named(str):
         return str(self)
 
 
-def program(method: Method, found: Findings, contest: Race, options: ComparisonSettings) -> str:
+def program(method: Method, found: Findings, race: Race, options: ComparisonSettings) -> str:
     """Return Python code that cross-validates a method on the same folds and fits it on all rows."""
-    model, data = method.make(contest.seed), contest.table.data
+    model, data = method.make(race.seed), race.table.data
     parts, steps = [model], []
     if method.prepare is not None:
         prepared = method.prepare(_Named("numbers"), _Named("categories"))
         parts.append(prepared)
         model.set_params(**(method.categories(data) if method.categories is not None else {}))
-        steps += [f"{name} = {_names(data, kind)}" for name, kind in (("numbers", False), ("categories", True))]
+        for name, words in (("numbers", False), ("categories", True)):
+            columns = [column for column, kind in zip(data.names, data.categorical, strict=True) if kind == words]
+            steps.append(f"{name} = {columns!r}")
         steps.append(f"columns = {_code(prepared)}")
-    steps.append(
-        f"model = {_code(model)}" if method.prepare is None else f"model = make_pipeline(columns, {_code(model)})"
-    )
+    steps.append(f"model = make_pipeline(columns, {_code(model)})" if method.prepare else f"model = {_code(model)}")
     if method.draws_categories and data.categorical.any():
         steps.append("# categories are text here and were numbers there: trees that draw them differ a little")
     steps += [
-        f"folds = StratifiedKFold({found.folds}, shuffle=True, random_state={contest.seed})",
+        f"folds = StratifiedKFold({found.folds}, shuffle=True, random_state={race.seed})",
         "print(1 - cross_val_score(model, X, y, cv=folds))",
         "model.fit(X, y)",
     ]
     size = found.rows if found.rows < len(data.y) else options.sample
-    imports, reading = _rows(contest, options.target, size)
+    imports, reading = _rows(race, options.target, size)
     imports |= {f"from {_home(type(one))} import {type(one).__name__}" for part in parts for one in _all_parts(part)}
     imports.add("from sklearn.model_selection import StratifiedKFold, cross_val_score")
     if method.prepare is not None:
@@ -142,9 +144,9 @@ def program(method: Method, found: Findings, contest: Race, options: ComparisonS
     return "\n".join([*sorted(imports), "", *reading, *steps]) + "\n"
 
 
-def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str], list[str]]:
+def _rows(race: Race, target: str | None, size: int | None) -> tuple[set[str], list[str]]:
     """Return imports and code that reads X and y."""
-    data = contest.table.data
+    data = race.table.data
     if data.source in EMBEDDED:
         imports = {f"from sklearn.datasets import load_{data.source}"}
         steps = [f"table = load_{data.source}(as_frame=True)", "X, y = table.data, table.target_names[table.target]"]
@@ -154,7 +156,10 @@ def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str]
             "from suffice.data.files.sheet import Reading",
             "from suffice.data.files.target import in_days, read_classes",
         }
-        reading = f"read_classes({data.source!r}, {target!r}, {_reading(contest.table.how)}, many=True)"
+        how = race.table.how
+        given = (one.name for one in fields(how) if getattr(how, one.name) != one.default)
+        settings = ", ".join(f"{name}={getattr(how, name)!r}" for name in given)
+        reading = f"read_classes({data.source!r}, {target!r}, Reading({settings}), many=True)"
         steps = [f"sheet, target = {reading}", "table = in_days(sheet, target).table.to_pandas()"]
         steps.append(f"X, y = table[{list(data.names)!r}], table[{target!r}].astype(str).to_numpy()")
         numbers = [name for name, codes in zip(data.names, data.categorical, strict=True) if not codes]
@@ -162,20 +167,10 @@ def _rows(contest: Race, target: str | None, size: int | None) -> tuple[set[str]
     if size is not None:
         imports |= {"import numpy as np", "from sklearn.model_selection import train_test_split"}
         steps.append(
-            f"rows, _ = train_test_split(np.arange(len(y)), train_size={size}, stratify=y, random_state={contest.seed})"
+            f"rows, _ = train_test_split(np.arange(len(y)), train_size={size}, stratify=y, random_state={race.seed})"
         )
         steps += ["rows = np.sort(rows)", "X, y = X.iloc[rows], y[rows]"]
     return imports, steps
-
-
-def _reading(how: Reading) -> str:
-    """Return code for how the file was read: the settings that are not the default."""
-    given = {one.name: getattr(how, one.name) for one in fields(how) if getattr(how, one.name) != one.default}
-    return f"Reading({', '.join(f'{name}={value!r}' for name, value in given.items())})"
-
-
-def _names(data: Dataset, categories: bool) -> str:
-    return repr([name for name, kind in zip(data.names, data.categorical, strict=True) if kind == categories])
 
 
 def _code(model: Any) -> str:
@@ -202,23 +197,23 @@ MAX_IMPORTANCES_SHOWN = 15
 MAX_LINEAR_RATIO = 20.0  # of losses; above it their axis is logarithmic
 
 
-def compare_page(comparison: Comparison, found: Findings, contest: Race, options: ComparisonSettings) -> str:
+def compare_page(comparison: Comparison, found: Findings, race: Race, options: ComparisonSettings) -> str:
     """Return the page as one HTML file: verdict, differences, times, winner, reliability, learning curves, facts."""
     first, *others = comparison.verdict()
     lead = page.join([page.verdict(first), page.bullets(others)])
     colours, best = colours_of(comparison), comparison.best.method if comparison.lines else ""
-    classes = [str(label) for label in np.unique(contest.table.data.y)]
+    classes = [str(label) for label in np.unique(race.table.data.y)]
     sections = [
         Section("How the methods differ", _differences(comparison, found, colours), "differences"),
         Section("Errors and times", _times(comparison, colours), "times"),
-        Section(f"The best here, {best}", _winner(comparison, found, contest, classes, colours), "winner"),
+        Section(f"The best here, {best}", _winner(comparison, found, race, classes, colours), "winner"),
         Section("Are the probabilities right?", _reliability(comparison, colours), "reliability"),
         Section("Learning", _curves(comparison, colours), "learning"),
-        Section("The table", the_table(contest.table), "table"),
-        Section("How it was done", how_it_was_done(comparison, found, contest, options), "how"),
+        Section("The table", the_table(race.table), "table"),
+        Section("How it was done", how_it_was_done(comparison, found, race, options), "how"),
     ]
     shown = [section for section in sections if section.body]
-    return page.document(f"Classifiers on {contest.table.data.name}", shown, lead, "Filter methods", only_off=False)
+    return page.document(f"Classifiers on {race.table.data.name}", shown, lead, "Filter methods", only_off=False)
 
 
 def colours_of(comparison: Comparison) -> dict[str, int]:
@@ -240,10 +235,12 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     if not comparison.usable:
         return rest
     gaps, best, chance = comparison.intervals(), comparison.best, comparison.chance
-    dots = [
-        Dot(line.method, 100 * line.error, *_reach(gaps.get(line.method), best), colours[line.method], _note(line))
-        for line in comparison.lines
-    ]
+    dots = []
+    for line in comparison.lines:
+        low, high = (100 * (best.error + gap) for gap in gaps.get(line.method, (nan, nan)))
+        ends = (None, None) if isnan(low) else (low, high)
+        note = "; ".join([METHODS[line.method].about, *(MEANING[mark] for mark in line.marks)])
+        dots.append(Dot(line.method, 100 * line.error, *ends, colours[line.method], note))
     rule = None if chance is None else 100 * chance.error
     end = scale_end(comparison)
     plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
@@ -261,14 +258,6 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     return page.join([*blocks, rest])
 
 
-def _reach(gap: tuple[float, float] | None, best: Line) -> tuple[float | None, float | None]:
-    return (None, None) if gap is None else (100 * (best.error + gap[0]), 100 * (best.error + gap[1]))
-
-
-def _note(line: Line) -> str:
-    return "; ".join([METHODS[line.method].about, *(MEANING[mark] for mark in line.marks)])
-
-
 def scale_end(comparison: Comparison) -> float:
     """Return the end of the scale of errors in percent: the third quartile, or the last method not far beyond it."""
     errors = np.array([line.error for line in comparison.lines if not line.is_chance])
@@ -280,6 +269,9 @@ def scale_end(comparison: Comparison) -> float:
         near.append(comparison.chance.error)
     end = max([end, *near])
     return 100 * min(end, 1.0) or 1.0
+
+
+p_value = partial(Value, digits=3, least=0.001)
 
 
 def _numbers(comparison: Comparison) -> Html:
@@ -308,20 +300,16 @@ def _numbers(comparison: Comparison) -> Html:
         scores = [Value(line.log_loss), Value(line.brier), Value(line.calibration_error)]
         areas = [Value(line.auc)] if two else []
         times = [Value(line.fit, 3), Value(line.predict, 3), Value(line.folds, 0)]
-        shares = [Value(100 * line.error, 2), Value(spread, 2), _p(p.get(line.method))]
+        shares = [Value(100 * line.error, 2), Value(spread, 2), p_value(p.get(line.method))]
         given = ["" if line.is_chance else METHODS[line.method].given.words] if mixed else []
         rows.append([name, *shares, *scores, *areas, *times, *given])
     keys = [f"{sign} {MEANING[mark]}" for mark, sign in SIGNS.items() if any(mark in x.marks for x in comparison.lines)]
     return page.block("All numbers", page.data_table(headings, rows, "Methods, best first"), page.bullets(keys))
 
 
-def _p(value: float | None) -> Value:
-    return Value(value, 3, least=0.001)
-
-
 def _tests(comparison: Comparison) -> Html:
     by_rows, by_folds = comparison.against_best(), comparison.over_folds()
-    rows: list[list[object]] = [[m, _p(by_rows[m]), _p(by_folds.get(m))] for m in comparison.rivals()]
+    rows: list[list[object]] = [[m, p_value(by_rows[m]), p_value(by_folds.get(m))] for m in comparison.rivals()]
     table = page.data_table(["method", "p, by rows", "p, by folds"], rows, "P-values of two tests against the best")
     why = (
         "The page judges by rows: McNemar's test counts the test rows that one method gets right and the other wrong. "
@@ -359,7 +347,7 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
 
 
 def _winner(
-    comparison: Comparison, found: Findings, contest: Race, classes: list[str], colours: Mapping[str, int]
+    comparison: Comparison, found: Findings, race: Race, classes: list[str], colours: Mapping[str, int]
 ) -> Html:
     if not comparison.usable:
         return Html()
@@ -370,7 +358,7 @@ def _winner(
     blocks = [page.paragraph(f"{best}: {METHODS[best].about}.", quiet=True)]
     blocks.append(page.block("Confusions", shown, note=note))
     blocks.append(_roc(comparison, classes, colours))
-    blocks.append(_importances(found, contest, colours))
+    blocks.append(_importances(found, race, colours))
     return page.join(blocks)
 
 
@@ -391,11 +379,11 @@ def _roc(comparison: Comparison, classes: list[str], colours: Mapping[str, int])
     return page.block("ROC curve", chart, note=note)
 
 
-def _importances(found: Findings, contest: Race, colours: Mapping[str, int]) -> Html:
+def _importances(found: Findings, race: Race, colours: Mapping[str, int]) -> Html:
     if found.importances is None:
         return Html()
     method, got = found.importances
-    names = contest.table.data.names
+    names = race.table.data.names
     order = np.argsort(-got["mean"])[:MAX_IMPORTANCES_SHOWN]
     bars = {names[j]: 100.0 * float(got["mean"][j]) for j in order if got["mean"][j] > 0}
     note = "Points of accuracy lost when the values of a column are shuffled (mean of five repetitions)."

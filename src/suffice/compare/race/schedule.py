@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from suffice._core.vector import Array
 from suffice.compare.race.trial import Fold, SampleTrial
 from suffice.compare.race.workers import FAILED
 from suffice.model_selection.measures import Result
+
+T = TypeVar("T", SampleTrial, Fold)
 
 MAX_ROWS_WITHOUT_TRIAL = 2000  # with no more training rows, the first fold is the trial
 TRIAL_SIZES = {1000: 2, 4000: 2, 16_000: 8}  # rows of a trial: the training rows must be at least this many times more
@@ -96,37 +99,41 @@ class Clock:
         return Clock(time.monotonic() + self.left() / 3, self.left() / 3)
 
 
-class Agenda(Protocol):
+class Agenda(ABC, Generic[T]):
     """Tasks in an order that may depend on the results so far."""
 
-    def waits(self) -> bool:
-        """True if there are tasks to start."""
+    def __init__(self, found: Findings, clock: Clock, tasks: Iterable[T]) -> None:
+        self.found, self.clock, self.tasks = found, clock, deque(tasks)
 
-    def next(self) -> Any:
+    @abstractmethod
+    def next(self) -> T | None:
         """Return the task to start now; None if the next one in line has become pointless."""
 
-    def limit(self, task: Any) -> float:
+    @abstractmethod
+    def limit(self, task: T) -> float:
         """Return the seconds that a task may take."""
 
-    def hear(self, task: Any, result: Result | None) -> None:
+    @abstractmethod
+    def hear(self, task: T, result: Result | None) -> None:
         """Take the result of a task; None if it took too long."""
 
+    @abstractmethod
     def close(self) -> None:
         """Record that nothing more will be started."""
 
+    def is_out(self, method: str) -> bool:
+        """True if a method has failed or was skipped."""
+        return method in self.found.failures or method in self.found.skipped
 
-class SampleRounds:
+
+class SampleRounds(Agenda[SampleTrial]):
     """Growing samples for every method, to see how long fits take; each method has an equal share of the time."""
 
     def __init__(self, found: Findings, sizes: list[int], clock: Clock, jobs: int) -> None:
-        self.found, self.clock = found, clock
         share = max(MIN_TRIAL_SECONDS, clock.whole * jobs / len(found.methods))
-        self.tasks = deque(SampleTrial(method, tuple(sizes), share) for method in found.methods)
+        super().__init__(found, clock, (SampleTrial(method, tuple(sizes), share) for method in found.methods))
         self.seconds: dict[str, dict[int, float]] = {}  # by method and rows
         self.failed: set[str] = set()
-
-    def waits(self) -> bool:
-        return bool(self.tasks)
 
     def next(self) -> SampleTrial:
         return self.tasks.popleft()
@@ -157,24 +164,21 @@ class SampleRounds:
             self.found.untried.add(method)
 
 
-class Rounds:
+class Rounds(Agenda[Fold]):
     """One fold of every method first, then always the fold that brings a method to the least time spent on it.
 
     So cheap methods finish while expensive ones begin, and every method has a first fold early.
     """
 
     def __init__(self, found: Findings, methods: tuple[str, ...], costs: dict[str, float], clock: Clock) -> None:
-        self.found, self.methods, self.costs, self.clock = found, methods, costs, clock
+        super().__init__(found, clock, (Fold(name, at) for at in range(found.folds) for name in methods))
+        self.methods, self.costs = methods, costs
         self.why: dict[str, str] = {}  # methods are not measured on all folds
-        self.tasks = [Fold(name, at) for at in range(found.folds) for name in methods]
-
-    def waits(self) -> bool:
-        return bool(self.tasks)
 
     def next(self) -> Fold | None:
         task = min(self.tasks, key=self._due)
         self.tasks.remove(task)
-        if task.method in self.found.failures or task.method in self.found.skipped:
+        if self.is_out(task.method):
             return None
         if self.costs.get(task.method, 0.0) > self.clock.left():
             self._unfinished(task.method, "the next would not end in time")
@@ -209,8 +213,10 @@ class Rounds:
         self.found.skipped[method] = f"{done}, as {self.why.setdefault(method, why)}"
 
 
-class ChoiceRounds:
+class ChoiceRounds(Agenda[Fold]):
     """Folds one after another, all methods on each, while the best still has time to learn all rows.
+
+    `best` is the method of least log loss among those that can learn all rows in time; None if nothing was measured.
 
     Parameters
     ----------
@@ -223,16 +229,19 @@ class ChoiceRounds:
     """
 
     def __init__(self, found: Findings, growth: float, clock: Clock) -> None:
-        self.found, self.growth, self.clock = found, growth, clock
-        self.tasks = deque(Fold(name, at) for at in range(found.folds) for name in found.methods)
-        self.began = 0.0  # the task under way
+        super().__init__(found, clock, (Fold(name, at) for at in range(found.folds) for name in found.methods))
+        self.growth, self.began = growth, 0.0  # the latter of the task under way
         self.best: str | None = None
 
     @property
     def measured(self) -> list[str]:
         """The methods that take part in the comparison."""
-        out = {*self.found.failures, *self.found.skipped}
-        return [method for method in self.found.methods if method not in out and self.found.done(method)]
+        return [method for method in self.found.methods if not self.is_out(method) and self.found.done(method)]
+
+    @property
+    def ranking(self) -> list[str]:
+        """These methods, by log loss."""
+        return sorted(self.measured, key=self.log_loss)
 
     @property
     def folds(self) -> int:
@@ -255,12 +264,13 @@ class ChoiceRounds:
         """Return the mean log loss over these folds."""
         return self.mean(method, "log_loss")
 
-    def waits(self) -> bool:
-        return bool(self.tasks)
+    def gains(self, method: str) -> Array:
+        """Return the gains of a method over chance, for every row of these folds (n, 2)."""
+        return np.concatenate([result["gains"] for result in self.results(method)])
 
     def next(self) -> Fold | None:
         task = self.tasks.popleft()
-        if task.method in self.found.failures or task.method in self.found.skipped:
+        if self.is_out(task.method):
             return None
         if task.number == 0 and self.limit(task) < MIN_SECONDS:
             self.found.skipped[task.method] = NO_TIME

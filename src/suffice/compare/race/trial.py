@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow.feather as feather
@@ -103,17 +102,6 @@ def forecast(trials: Mapping[int, float], rows: int) -> float:
     return float(trials[last] * (rows / last) ** power)
 
 
-class Task(Protocol):
-    """Something that a worker does with the rows."""
-
-    @property
-    def method(self) -> str:
-        """The method that it is about."""
-
-    def run(self, bench: Bench) -> Result:
-        """Do it, and return the measurements."""
-
-
 @dataclass(frozen=True)
 class Fold:
     """Learn from all folds except one, and predict that one."""
@@ -170,12 +158,9 @@ class Compile:
     def run(self, bench: Bench) -> Result:
         """Return the processor seconds; a method that cannot learn from so few rows is reported by its folds."""
         began, whole = time.process_time(), bench.data
-        which = [
-            *np.flatnonzero(~whole.categorical)[:COMPILED_COLUMNS],
-            *np.flatnonzero(whole.categorical)[:COMPILED_COLUMNS],
-        ]
+        kinds = (np.flatnonzero(whole.categorical == words)[:COMPILED_COLUMNS] for words in (False, True))
         rows = bench.order[: max(COMPILED_ROWS, 3 * (int(whole.y.max()) + 1))]
-        data = whole.rows(rows).columns(np.array(which))
+        data = whole.rows(rows).columns(np.concatenate([*kinds]))
         X = data.X if isinstance(data, TableRows) else np.ascontiguousarray(data.X)
         for method in self.methods:
             with suppress(Exception):
@@ -203,6 +188,9 @@ class Importances:
 
         got = permutation_importance(model, data.X[test], data.y[test], n_repeats=5, random_state=bench.seed)
         return {"mean": got.importances_mean, "rows": len(test)}
+
+
+Task = Fold | SampleTrial | Compile | Importances  # what a worker does
 
 
 def perform(bench: Bench, task: Task) -> Result:

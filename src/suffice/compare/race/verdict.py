@@ -88,7 +88,10 @@ class Comparison:
         compared.sort(key=lambda line: (line.error, line.is_chance))
         others = sorted((line for line in lines.values() if line.method not in errors), key=lambda line: line.error)
         asked = np.isin(found.fold_of, folds)
-        wrong = {method: _flags([r["wrong"] for r in results[method]], len(asked))[asked] for method in errors}
+        wrong = {}
+        for method in errors:
+            rows = np.concatenate([result["wrong"] for result in results[method]])
+            wrong[method] = np.isin(np.flatnonzero(asked), rows)
         made = cls(tuple(compared), tuple(others), results, wrong, int(asked.sum()), folds, found.folds, found.mixed)
         return replace(made, missing=_missing(found, made.best.method))
 
@@ -134,7 +137,12 @@ class Comparison:
         real = sum(adjusted[other] <= alpha for other in order)
         levels = {other: alpha / max(1, len(order) - min(at, real)) for at, other in enumerate(order)}
         levels[CHANCE] = alpha
-        return {other: self._gap(other, levels[other]) for other in raw}
+        mine, gaps = self.wrong[self.best.method], {}
+        for other in raw:
+            theirs = self.wrong[other]
+            alone = int((theirs & ~mine).sum()), int((mine & ~theirs).sum())
+            gaps[other] = difference_interval(*alone, self.rows, levels[other])
+        return gaps
 
     def over_folds(self) -> dict[str, float]:
         """Return p-values of the t-test over folds, corrected for the training rows that they share, and by Holm."""
@@ -152,10 +160,6 @@ class Comparison:
     def _tests(self) -> dict[str, float]:
         mine = self.wrong[self.best.method]
         return {other: mcnemar(mine, self.wrong[other]).p_value for other in self.rivals()}
-
-    def _gap(self, other: str, level: float) -> tuple[float, float]:
-        mine, theirs = self.wrong[self.best.method], self.wrong[other]
-        return difference_interval(int((theirs & ~mine).sum()), int((mine & ~theirs).sum()), self.rows, level)
 
     def verdict(self, alpha: float = 0.05) -> list[str]:
         """Return the findings as sentences."""
@@ -315,12 +319,6 @@ def _marks(line: Line, errors: Mapping[str, float]) -> tuple[str, ...]:
     start = METHODS[line.method].start
     below = [(BELOW_CHANCE, errors.get(CHANCE)), (BELOW_START, errors.get(start))]
     return tuple(mark for mark, level in below if level is not None and line.error > level)
-
-
-def _flags(wrong: list[Array], rows: int) -> Array:
-    flags = np.zeros(rows, dtype=bool)
-    flags[np.concatenate(wrong)] = True
-    return flags
 
 
 def percent(share: float) -> str:

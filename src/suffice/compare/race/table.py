@@ -19,7 +19,7 @@ EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
 
 
 @dataclass(frozen=True)
-class OwnTable:
+class ComparedTable:
     """A table that was read: the rows, notes on decisions, and how it was read."""
 
     data: Dataset
@@ -27,7 +27,7 @@ class OwnTable:
     how: Reading = field(default_factory=Reading)
 
 
-def read_table(path: str, target: str | None, how: Reading | None = None, many: bool = False) -> OwnTable:
+def read_table(path: str, target: str | None, how: Reading | None = None, many: bool = False) -> ComparedTable:
     """Read a file, or a data set of scikit-learn, as features and labels; `many` allows more than 100 classes."""
     check_local(path, "read", TableError)
     how = how or Reading()
@@ -42,7 +42,7 @@ def read_table(path: str, target: str | None, how: Reading | None = None, many: 
     sheet = useful(in_days(as_doubles(sheet, target), target), target)
     notes = list(sheet.notes)
     data = _without_single_rows(Dataset.of(Path(path).name, sheet.table, target, str(path)), notes)
-    return OwnTable(data, tuple(notes), how)
+    return ComparedTable(data, tuple(notes), how)
 
 
 def _embedded(name: str, drop: tuple[str, ...]) -> tuple[Sheet, str]:

@@ -13,10 +13,10 @@ from rich.live import Live
 from rich.table import Column
 from rich.table import Table as Grid
 
-from suffice.compare.race.contest import Watch
 from suffice.compare.race.methods import METHODS
+from suffice.compare.race.run import Watch
 from suffice.compare.race.schedule import Findings
-from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison
 from suffice.compare.result import p_text
 from suffice.data.files.sheet import counted
 from suffice.report.page import seconds
@@ -104,8 +104,24 @@ def show(comparison: Comparison, found: Findings, out: Console) -> None:
     """Print the table, the methods that were left out and why, warnings, and the verdict."""
     p = comparison.against_best() if comparison.usable else {}
     grid = _grid("method", *["input"] * comparison.mixed, "wrong", "\u00b1", "log loss", "calib.", "fit", "p", "folds")
+
+    def number(value: float | None, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
     for line in (*comparison.lines, *comparison.others):
-        grid.add_row(*_row(line, comparison, p), style=_style(line, comparison))
+        best = comparison.usable and line is comparison.best
+        grid.add_row(
+            " ".join([line.method, *(SIGNS[mark] for mark in line.marks)]),
+            *(["-" if line.is_chance else METHODS[line.method].given.word] * comparison.mixed),
+            f"{line.error:.2%}",
+            number(line.spread, ".2%"),
+            number(line.log_loss, ".3f"),
+            number(line.calibration_error, ".3f"),
+            seconds(line.fit),
+            "best" if best else p_text(p[line.method], "", "<") if line.method in p else "-",
+            f"{line.folds}",
+            style="bold" if best else "" if line.ours else "dim",
+        )
     if grid.rows:
         out.print(grid)
         _say(out, "wrong: rows of the test folds. calib.: calibration error. p: against the best.")
@@ -133,32 +149,6 @@ def _grid(first: str, *heads: str) -> Grid:
     grid.columns[0].no_wrap = True
     grid.caption_justify = "left"
     return grid
-
-
-def _row(line: Line, comparison: Comparison, p: dict[str, float]) -> tuple[str, ...]:
-    best = comparison.usable and line is comparison.best
-    against = "best" if best else "-" if line.method not in p else p_text(p[line.method], "", "<")
-    return (
-        " ".join([line.method, *(SIGNS[mark] for mark in line.marks)]),
-        *(["-" if line.is_chance else METHODS[line.method].given.word] * comparison.mixed),
-        f"{line.error:.2%}",
-        _number(line.spread, "{:.2%}"),
-        _number(line.log_loss, "{:.3f}"),
-        _number(line.calibration_error, "{:.3f}"),
-        seconds(line.fit),
-        against,
-        f"{line.folds}",
-    )
-
-
-def _style(line: Line, comparison: Comparison) -> str:
-    if comparison.usable and line is comparison.best:
-        return "bold"
-    return "" if line.ours else "dim"
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else form.format(value)
 
 
 def left_out(found: Findings) -> list[str]:

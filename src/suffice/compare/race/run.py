@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, TableRows
-from suffice.compare.race.own import OwnTable
 from suffice.compare.race.schedule import (
     MIN_FIT_SECONDS,
     Agenda,
@@ -33,6 +32,7 @@ from suffice.compare.race.schedule import (
     row_counts,
     trial_sizes,
 )
+from suffice.compare.race.table import ComparedTable
 from suffice.compare.race.trial import Bench, Compile, Importances, forecast, perform
 from suffice.compare.race.workers import FAILED, Opened, Workers, scratch, warm_up
 from suffice.data.files.values import NUMBER, kind_of
@@ -56,7 +56,7 @@ class Race:
 
     Parameters
     ----------
-    table : OwnTable
+    table : ComparedTable
         The rows.
     methods : tuple of str
         In the order in which they start.
@@ -68,7 +68,7 @@ class Race:
         Called first by each worker with the folder of the rows; by default it opens them.
     """
 
-    table: OwnTable
+    table: ComparedTable
     methods: tuple[str, ...]
     folds: int = 10
     seed: int = 0
@@ -96,7 +96,7 @@ class Race:
         found.mixed = bool(data.categorical.any() or np.isnan(data.X).any())
         reserve = min(MAX_IMPORTANCES_SECONDS, 0.1 * self.seconds) if winner else 0.0
         with scratch() as folder:
-            opening = self.opening or partial(_open, data.rows(np.arange(0)), self.seed)
+            opening = self.opening or partial(_open, data.rows(np.arange(0)), self.seed, True)
             try:
                 warm_up([__name__])
                 Bench.lay_out(data, folder, self.seed)
@@ -113,30 +113,9 @@ class Race:
         return found
 
 
-class Choice(NamedTuple):
-    """The model to fit, chosen by a race: of those that can learn all rows in time, the one of least log loss."""
-
-    found: Findings
-    rounds: ChoiceRounds
-
-    @property
-    def best(self) -> str | None:
-        """The method that was chosen; None if none could be measured."""
-        return self.rounds.best
-
-    @property
-    def ranking(self) -> list[str]:
-        """The methods that were measured, by log loss."""
-        return sorted(self.rounds.measured, key=self.rounds.log_loss)
-
-    def gains(self) -> Array:
-        """Return the gains of the best over chance, for every row of the folds (n, 2)."""
-        return np.concatenate([result["gains"] for result in self.rounds.results(self.best or "")])
-
-
 def choose(
     X: pa.Table, y: Array, kinds: dict[str, str], seed: int, seconds: float, step: Callable[[str], None]
-) -> Choice:
+) -> ChoiceRounds:
     """Race the models that take a table on at most 20,000 of its rows, leaving time to learn all rows.
 
     Parameters
@@ -156,10 +135,13 @@ def choose(
     data = _sample(X, y, kinds, seed)
     usable = len(np.unique(data.y)) > 1
     folds = folds_of(data.y, CHOICE_FOLDS) if usable else 0
-    found = Findings(_suitable(data), folds, len(data.y))
+    names = [name for name in AUTO_METHODS if METHODS[name].takes_tables or not data.categorical.any()]
+    quick = next(name for name in ("GaussianNB", "NaiveBayes") if name in names)
+    names.sort(key=lambda name: name != quick)  # a quick one first, so that something is measured
+    found = Findings(tuple(names), folds, len(data.y))
     if not usable:
         found.notes.append("fewer than two classes have two rows")
-        return Choice(found, ChoiceRounds(found, 1.0, Clock(end, seconds)))
+        return ChoiceRounds(found, 1.0, Clock(end, seconds))
     growth = total / found.train(folds)
 
     def watch(found: Findings, _: str) -> None:
@@ -170,12 +152,12 @@ def choose(
         Bench.lay_out(data, folder, seed)
         _lay_out_folds(found, folder, seed)
         # one process with all threads, as when the chosen model is fitted
-        with Workers(1, partial(_open_with_all_threads, data.rows(np.arange(0)), seed, folder)) as workers:
+        with Workers(1, partial(_open, data.rows(np.arange(0)), seed, False, folder)) as workers:
             _compile(found, workers, watch)
             rounds = ChoiceRounds(found, growth, Clock(end + found.compiling, seconds))
             # the rounds end by themselves: the first fold has its time even when there is none left
             work(rounds, Clock(float("inf"), seconds), workers, found, watch)
-    return Choice(found, rounds)
+    return rounds
 
 
 def folds_of(y: Array, folds: int) -> int:
@@ -191,13 +173,6 @@ def _sample(X: pa.Table, y: Array, kinds: dict[str, str], seed: int) -> TableRow
     words = np.array([kind_of(X[name]) != NUMBER for name in names])
     data = TableRows("", X, y, names, words, kinds=kinds)
     return data.rows(np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_CHOICE_ROWS]))
-
-
-def _suitable(data: TableRows) -> tuple[str, ...]:
-    """Return the models that take a table, a quick one first so that something is measured."""
-    names = [name for name in AUTO_METHODS if METHODS[name].takes_tables or not data.categorical.any()]
-    first = next(name for name in ("GaussianNB", "NaiveBayes") if name in names)
-    return (first, *(name for name in names if name != first))
 
 
 def _compile(found: Findings, workers: Workers, watch: Watch) -> None:
@@ -217,11 +192,11 @@ def _compile(found: Findings, workers: Workers, watch: Watch) -> None:
         found.compiling = time.monotonic() - began
 
 
-def work(agenda: Agenda, clock: Clock, workers: Workers, found: Findings, watch: Watch) -> None:
+def work(agenda: Agenda[Any], clock: Clock, workers: Workers, found: Findings, watch: Watch) -> None:
     """Keep the workers busy until nothing is left to do or the time is up."""
     watch(found, "")
-    while clock.left() > 0 and (agenda.waits() or workers.busy):
-        while workers.free and agenda.waits():
+    while clock.left() > 0 and (agenda.tasks or workers.busy):
+        while workers.free and agenda.tasks:
             task = agenda.next()
             if task is not None:
                 workers.start(task, agenda.limit(task))
@@ -234,14 +209,11 @@ def work(agenda: Agenda, clock: Clock, workers: Workers, found: Findings, watch:
     agenda.close()
 
 
-def _open(columns: Dataset, seed: int, folder: Path) -> Opened:
-    """Open the rows in a worker that is one of several: all methods have one thread."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # for libraries that are loaded later, and for our own threads
-    threadpool_limits(1)
-    return _open_with_all_threads(columns, seed, folder)
-
-
-def _open_with_all_threads(columns: Dataset, seed: int, folder: Path) -> Opened:
+def _open(columns: Dataset, seed: int, one_thread: bool, folder: Path) -> Opened:
+    """Open the rows in a worker; if it is one of several, all methods have one thread."""
+    if one_thread:
+        os.environ["OMP_NUM_THREADS"] = "1"  # for libraries that are loaded later, and for our own threads
+        threadpool_limits(1)
     return partial(perform, Bench.open(folder, columns, seed))
 
 
@@ -277,15 +249,14 @@ class _Race:
     forecasts: dict[str, float] = field(default_factory=dict)  # of these, by the trials
 
     def run(self, lay_out: Callable[[], None]) -> None:
-        wanted, sizes = self.found.methods, trial_sizes(self.found.train(self.found.folds))
+        found, wanted, sizes = self.found, self.found.methods, trial_sizes(self.found.train(self.found.folds))
         if sizes:
-            trials = SampleRounds(self.found, sizes, self.clock.third(), self.workers.count)
-            work(trials, trials.clock, self.workers, self.found, self.watch)
+            trials = SampleRounds(found, sizes, self.clock.third(), self.workers.count)
+            work(trials, trials.clock, self.workers, found, self.watch)
             wanted = self._plan(trials.seconds)
         lay_out()
         while wanted:
-            rounds = Rounds(self.found, wanted, self.costs, self.clock)
-            work(rounds, self.clock, self.workers, self.found, self.watch)
+            work(Rounds(found, wanted, self.costs, self.clock), self.clock, self.workers, found, self.watch)
             wanted = self._with_time_left()
 
     def _plan(self, trials: dict[str, dict[int, float]]) -> tuple[str, ...]:
@@ -308,7 +279,13 @@ class _Race:
             if len(taken) >= ENOUGH_METHODS * len(known):
                 break
         self.costs |= self.forecasts
-        self._note_reductions(total, requested)
+        if found.rows < total:
+            found.notes.append(
+                f"a sample of {found.rows:,} of {total:,} rows, as few methods would be done in time on all of them; "
+                "--max-time gives more, and --sample says how many rows"
+            )
+        if found.folds < requested:
+            found.notes.append(f"{found.folds} folds instead of {requested}, so that more methods are done in time")
         for method in (name for name in known if name not in taken):
             tried = join_words([f"{size:,}" for size in sorted(trials[method])], last=" and ")
             found.skipped[method] = (
@@ -317,33 +294,19 @@ class _Race:
             )
         return tuple(taken)
 
-    def _note_reductions(self, total: int, requested: int) -> None:
-        if self.found.rows < total:
-            self.found.notes.append(
-                f"a sample of {self.found.rows:,} of {total:,} rows, as few methods would be done in time on all of "
-                "them; --max-time gives more, and --sample says how many rows"
-            )
-        if self.found.folds < requested:
-            self.found.notes.append(
-                f"{self.found.folds} folds instead of {requested}, so that more methods are done in time"
-            )
-
     def _with_time_left(self) -> tuple[str, ...]:
         """Return the cheapest skipped method that has time after all, or else one that was not tried."""
-        begun = {method for method, _ in self.found.results}
-        pace = self._pace()
-        out = {name: pace * self.forecasts[name] for name in self.found.skipped if name in self.forecasts}
-        out = {name: cost for name, cost in out.items() if name not in begun}
-        taken = affordable(out, self.found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
+        found, forecasts = self.found, self.forecasts
+        begun = {method for method, _ in found.results}
+        # of folds that were measured, as a share of their forecasts
+        shares = [self.costs[name] / forecasts[name] for name, _ in found.results if forecasts.get(name)]
+        pace = float(np.clip(np.median(shares), 0.2, 1.0)) if shares else 1.0
+        out = {name: pace * forecasts[name] for name in found.skipped if name in forecasts and name not in begun}
+        taken = affordable(out, found.folds, 0.9 * self.clock.left() * self.workers.count)[:1]
         if not taken and self.clock.left() > MIN_FIT_SECONDS:
-            taken = [name for name in self.found.skipped if name in self.found.untried][:1]
+            taken = [name for name in found.skipped if name in found.untried][:1]
         for method in taken:
             self.costs[method] = out.get(method, 0.0)
-            del self.found.skipped[method]
-            self.found.untried.discard(method)
+            del found.skipped[method]
+            found.untried.discard(method)
         return tuple(taken)
-
-    def _pace(self) -> float:
-        """Return the median time of a fold as a share of its forecast."""
-        shares = [self.costs[name] / self.forecasts[name] for name, _ in self.found.results if self.forecasts.get(name)]
-        return float(np.clip(np.median(shares), 0.2, 1.0)) if shares else 1.0
