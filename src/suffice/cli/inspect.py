@@ -10,6 +10,7 @@ from suffice.cli.store import Stored, load
 from suffice.data.files.sheet import counted
 from suffice.data.files.values import PLURAL
 from suffice.data.files.ways import WAYS
+from suffice.report.model_page import settings
 
 MAX_CLASSES_SHOWN = 20
 
@@ -35,7 +36,7 @@ def _lines(stored: Stored) -> list[tuple[str, str]]:
     model, about = stored.model, stored.about
     first = (type(model).__doc__ or "").strip().split("\n")[0]
     lines = [("model", f"{type(model).__name__}" + f" (--model {about.kind})" * (about.kind is not None))]
-    lines += [("", first), ("settings", _settings(model) or "as they are by default")]
+    lines += [("", first), ("settings", settings(model))]
     lines.append(("target", "not known: it was saved in Python" if about.target is None else about.target))
     lines.append(("rows", f"{model.class_count_.sum():,.0f}"))
     done = about.history or ["saved in Python"]
@@ -55,21 +56,6 @@ def _lines(stored: Stored) -> list[tuple[str, str]]:
 
 
 NEEDS = {"merge": "merge", "update": "partial_fit", "forget": "forget"}
-
-
-def _settings(model: Any) -> str:
-    """Return the settings that differ from the default; an encoder is only named."""
-    default = type(model)().get_params(deep=False)
-    given = {name: value for name, value in model.get_params(deep=False).items() if value is not default.get(name)}
-    given = {name: value for name, value in given.items() if _differs(value, default.get(name))}
-    return ", ".join(f"{name}={'that of another fit' if name == 'encoder' else repr(v)}" for name, v in given.items())
-
-
-def _differs(value: Any, default: Any) -> bool:
-    try:
-        return bool(value != default)
-    except ValueError:  # arrays
-        return True
 
 
 def _classes(model: Any) -> Any:

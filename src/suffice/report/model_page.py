@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -111,7 +111,8 @@ def subject(given: Any, X: Any) -> Subject:
             f"{type(model).__name__}"
         )
     check_is_fitted(model)
-    own = _inputs(model)
+    inputs = model._encoder.inputs(model.statistics_.domain.features)
+    own = list(range(inputs.width)) if inputs.names is None else list(inputs.names)
     keys, notes = own, []
     if steps is not None:
         keys = _made(given[:-1], own)
@@ -123,6 +124,10 @@ def subject(given: Any, X: Any) -> Subject:
     rows = None if X is None else SubjectRows(X, keys, most)
     nomogram, why = _nomogram(model)
     found = None if rows is None else _contributions(model, rows.X)
+    if found is not None:
+        pairs = [term.key for term in (() if nomogram is None else nomogram.terms) if len(term.columns) == 2]
+        renamed = {name_of(key): name_of(tuple(names[column] for column in key)) for key in pairs}
+        found = found.called(names | renamed)
     columns = getattr(model, "columns_", {})
     silent = {name for name, note in columns.items() if note.silent}
     return Subject(
@@ -132,23 +137,11 @@ def subject(given: Any, X: Any) -> Subject:
         None if nomogram is None else nomogram.rename(names),
         why,
         rows,
-        None if found is None else found.called(names | _pairs(nomogram, names)),
+        found,
         {names[name]: note.holds for name, note in columns.items() if note.holds in TEMPORAL},
         notes,
         len(silent),
     )
-
-
-def _pairs(nomogram: Nomogram | None, names: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return the names of pairs in contributions, by their names in the page."""
-    keys = [term.key for term in (nomogram.terms if nomogram is not None else ()) if len(term.columns) == 2]
-    return {name_of(key): name_of(tuple(names[column] for column in key)) for key in keys}
-
-
-def _inputs(model: Any) -> list[Any]:
-    """Return the columns that a classifier takes, by name or number."""
-    inputs = model._encoder.inputs(model.statistics_.domain.features)
-    return list(range(inputs.width)) if inputs.names is None else list(inputs.names)
 
 
 def _made(steps: Any, own: list[Any]) -> list[Any]:
@@ -231,8 +224,14 @@ def facts(model: Any, width: str, notes: Sequence[str]) -> Html:
         ("rows learned", f"{rows:,.6g}"),
         ("learned from", width),
         ("classes", f"{len(model.classes_):,}"),
-        *_learning(model),
     ]
+    if model.n_iter_ > 1:
+        end = "came to its end" if model.converged_ else "was stopped before its end"
+        lines.append(("learning", f"{model.n_iter_} passes; {end}"))
+    stale = getattr(model, "stale_", None)
+    if stale is not None:
+        advice = "yes: rows were added or removed since; `recalibrate(X, y)` learns again"
+        lines.append(("stale", advice if stale else "no"))
     table = page.tag(
         "table",
         page.tag("caption", "The model", class_="spoken"),
@@ -240,19 +239,6 @@ def facts(model: Any, width: str, notes: Sequence[str]) -> Html:
         class_="facts",
     )
     return page.join([table, page.bullets(notes), _classes(model), _columns_read(model)])
-
-
-def _learning(model: Any) -> list[tuple[str, object]]:
-    """Passes of an iterative learner, and whether the model is stale."""
-    found: list[tuple[str, object]] = []
-    if model.n_iter_ > 1:
-        end = "came to its end" if model.converged_ else "was stopped before its end"
-        found.append(("learning", f"{model.n_iter_} passes; {end}"))
-    stale = getattr(model, "stale_", None)
-    if stale is not None:
-        words = "yes: rows have come or gone since; `recalibrate(X, y)` learns again" if stale else "no"
-        found.append(("stale", words))
-    return found
 
 
 def _classes(model: Any) -> Html:
@@ -287,24 +273,17 @@ def sums(
     shown = [(key, known[key]) for key in keys[:MAX_COLUMNS_SUMMED] if key in known]
     numeric = [(key, summary) for key, summary in shown if summary.mean is not None]
     others = [(key, summary) for key, summary in shown if summary.mean is None]
-    left = len(keys) - MAX_COLUMNS_SUMMED
-    which_ones = (
-        f"The {MAX_COLUMNS_SUMMED} columns that count most"
-        if ranked
-        else f"The first {MAX_COLUMNS_SUMMED} columns of the table"
-    )
-    note = f"{which_ones}; {left:,} more are not shown." if left > 0 else None
-    few = (
-        f"Classes with fewer rows are not shown: {len(names) - MAX_CLASSES_SUMMED} of them."
-        if len(names) > MAX_CLASSES_SUMMED
-        else None
-    )
+    left, notes = len(keys) - MAX_COLUMNS_SUMMED, []
+    if left > 0:
+        which_ones = f"{MAX_COLUMNS_SUMMED} columns " + ("that count most" if ranked else "of the table")
+        notes.append(f"The {'first ' * (not ranked)}{which_ones}; {left:,} more are not shown.")
+    if len(names) > MAX_CLASSES_SUMMED:
+        notes.append(f"Classes with fewer rows are not shown: {len(names) - MAX_CLASSES_SUMMED} of them.")
     return page.join(
         [
-            page.paragraph(note, quiet=True) if note else None,
-            page.paragraph(few, quiet=True) if few else None,
+            *(page.paragraph(note, quiet=True) for note in notes),
             _numbers(numeric, names, which, holds),
-            page.join(_categories(key, summary, names, which) for key, summary in others),
+            *(_categories(key, summary, names, which) for key, summary in others),
         ]
     )
 
@@ -317,24 +296,21 @@ def _numbers(
     heads: list[Heading | str] = [Heading("column")]
     for c in which:
         heads += [Heading("rows", names[c]), Heading("mean", names[c]), Heading("sd", names[c])]
-    rows = [
-        [named(key), *(cell for c in which for cell in _moments(summary, c, holds.get(key) == ColumnContent.DATES))]
-        for key, summary in shown
-    ]
+    rows: list[list[object]] = []
+    for key, summary in shown:
+        rows.append([named(key)])
+        for c in which:
+            mean, spread = (np.nan if all_ is None else float(all_[c]) for all_ in (summary.mean, summary.spread))
+            dates = holds.get(key) == ColumnContent.DATES and np.isfinite(mean)
+            mean_shown = date(mean) if dates else rounded(mean, spread)
+            rows[-1] += [Value(float(summary.count[c]), 0), mean_shown, rounded(spread, spread)]
     table = page.data_table(heads, rows, "Sums of numbers by class")
     note = "Rows that have a value, their mean and standard deviation."
     note += IN_DAYS * any(key in holds for key, _ in shown)
     return page.block("Columns of numbers", table, note=note)
 
 
-def _moments(summary: Summary, c: int, dates: bool) -> list[object]:
-    mean = np.nan if summary.mean is None else float(summary.mean[c])
-    spread = np.nan if summary.spread is None else float(summary.spread[c])
-    shown: object = date(mean) if dates and np.isfinite(mean) else _value(mean, spread)
-    return [Value(float(summary.count[c]), 0), shown, _value(spread, spread)]
-
-
-def _value(value: float, spread: float) -> Value:
+def rounded(value: float, spread: float) -> Value:
     """A number with about three digits of its standard deviation."""
     if not np.isfinite(value):
         return Value(None)
@@ -397,7 +373,9 @@ def _of_form(form: Form, known: Overview, rows: float) -> dict[Any, float]:
     draws = max(1, min(MAX_SAMPLES, MAX_TERMS // (k * k * d)))
     noise = np.random.default_rng(0).standard_normal((draws, d))
     drawn = [o + m + noise @ _root(p).T for o, m, p in zip(form.origin, form.mean, form.precision, strict=True)]
-    counts = [_count(known.get(column), rows, k) for column in form.columns]
+    every = [known.get(column) for column in form.columns]
+    # the rows that have a value, by class
+    counts = [np.full(k, rows / k) if one is None else np.maximum(one.count, 0.0) for one in every]
     weight = np.repeat(np.mean(counts, axis=0) / draws, draws)
     sizes = _sizes(form.parts(np.concatenate(drawn)), weight)  # (d,)
     filled = [count.sum() / rows for count in counts]
@@ -413,11 +391,6 @@ def _root(precision: Array) -> Array:
     values, vectors = np.linalg.eigh(correlation)
     root[np.ix_(used, used)] = vectors / np.sqrt(np.maximum(values, np.finfo(float).tiny)) / unit[:, None]
     return root
-
-
-def _count(known: Summary | None, rows: float, k: int) -> Array:
-    """Return the number of rows with a value, by class (k,)."""
-    return np.full(k, rows / k) if known is None else np.maximum(known.count, 0.0)
 
 
 def _sizes(values: Array, weight: Array) -> Array:
@@ -517,22 +490,15 @@ def model_page(of: Subject) -> str:
     ]
     shown = [section for section in sections if section.body]
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(model).__name__)  # words that fit a narrow screen
-    return page.document(f"{name}: a model to look at", shown, _lead(of), "Filter columns", False, ASSETS)
-
-
-def _lead(of: Subject) -> Html:
-    model = of.model
-    rows, k = float(model.class_count_.sum()), len(model.classes_)
     most = int(np.argmax(model.class_count_))
-    summary = (
-        f"{type(model).__name__} learned from {rows:,.6g} rows with {of.width} and {k} classes; "
+    lead = page.verdict(
+        f"{type(model).__name__} learned from {rows:,.6g} rows with {of.width} and {len(model.classes_)} classes; "
         f"{model.class_count_[most] / rows:.0%} of the rows are {named(model.classes_[most])}."
     )
-    stale = bool(getattr(model, "stale_", False))
-    warn = page.verdict(
-        "Rows have come or gone since it was calibrated: it is stale, until `recalibrate(X, y)`.", kind="near"
-    )
-    return page.join([page.verdict(summary), warn if stale else None])
+    if getattr(model, "stale_", False):
+        stale = "Rows were added or removed since it was calibrated: it is stale until `recalibrate(X, y)`."
+        lead += page.verdict(stale, kind="near")
+    return page.document(f"{name}: a model to look at", shown, lead, "Filter columns", False, ASSETS)
 
 
 def _by_importance(of: Subject, keys: Sequence[Any]) -> list[Any]:
@@ -551,15 +517,14 @@ def _row(of: Subject, columns: Sequence[Any]) -> Html:
     if not shown:
         return page.paragraph("No column counts: all rows get the same probabilities.")
     data = exported(of.sliders, of.model.classes_, shown)
-    given = [] if of.rows is None else _examples(of.rows, shown)
-    data["rows"] = [row.entries if not row.lacks else None for row in given]
+    # The given rows as the page sets them: numbers, "NaN" if missing, and indices of options.
+    given = [] if of.rows is None else [*zip(*(_entries(of.rows.column(c.key), c) for c in shown), strict=True)]
+    # Of each, the first column without a value that needs one, or "": such a row cannot be set.
+    holes = [[c.name for c, x in zip(shown, row, strict=True) if x == "NaN" and not c.optional] for row in given]
+    lacking = [names[0] if names else "" for names in holes]
+    data["rows"] = [None if lacks else row for row, lacks in zip(given, lacking, strict=True)]
     place = {column: at for at, column in enumerate(columns)}
     order = sorted(range(len(shown)), key=lambda i: place.get(shown[i].key, len(place)))
-    lacking = [row.lacks for row in given]
-    return _explanation(shown, lacking) + form(data, shown, order, of.model.class_count_, lacking)
-
-
-def _explanation(shown: Sequence[Control], lacking: Sequence[str]) -> Html:
     parts = ["Set the columns: the probabilities are those of predict_proba, computed in this page."]
     if any(control.numeric for control in shown):
         parts.append("The line above a slider is what the column adds along it, all on the same scale, cut off at 4.")
@@ -571,23 +536,8 @@ def _explanation(shown: Sequence[Control], lacking: Sequence[str]) -> Html:
         )
     if any(lacking):
         parts.append("Rows that were given and lack one cannot be set here; their probabilities are further below.")
-    return page.paragraph(" ".join(parts), quiet=True)
-
-
-class Example(NamedTuple):
-    """A row as the page sets it: numbers, "NaN" if missing, and indices of options."""
-
-    entries: tuple[Any, ...]
-    lacks: str  # the first column without a value that needs one, or ""
-
-
-def _examples(rows: SubjectRows, shown: Sequence[Control]) -> list[Example]:
-    each = [_entries(rows.column(control.key), control) for control in shown]
-    found = []
-    for entries in zip(*each, strict=True):
-        holes = [c.name for c, entry in zip(shown, entries, strict=True) if entry == "NaN" and not c.optional]
-        found.append(Example(entries, next(iter(holes), "")))
-    return found
+    text = page.paragraph(" ".join(parts), quiet=True)
+    return text + form(data, shown, order, of.model.class_count_, lacking)
 
 
 def _entries(column: Column, control: Control) -> list[Any]:

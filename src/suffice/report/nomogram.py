@@ -16,7 +16,7 @@ from suffice._core.labels import show
 from suffice._core.vector import Array
 from suffice.models import Nomogram
 from suffice.models.overview import Overview, Summary
-from suffice.models.terms import Form, Term
+from suffice.models.terms import Form
 from suffice.report import page
 from suffice.report.page import Html, breakable, tag
 
@@ -95,30 +95,27 @@ def controls(nomogram: Nomogram, known: Overview, holds: Mapping[Any, str]) -> l
         for column, reading in term.readings().items():
             readings.setdefault(column, []).append(reading)
             optional[column] &= term.optional
-    return [_control(key, optional[key], readings.get(key, []), known.get(key), holds.get(key, "")) for key in optional]
-
-
-def _control(key: Any, optional: bool, readings: list[Reading | None], known: Summary | None, holds: str) -> Control:
-    choices = [reading for reading in readings if isinstance(reading, Choices)]
-    if choices:
-        values = dict.fromkeys(value for reading in choices for value in reading.values)
-        kept = np.empty(len(values), dtype=object)
-        kept[:] = list(values)
-        at = _most_frequent(list(values), known)
-        return Control(key, named(key), optional, at, tuple(map(named, values)), kept)
-    bounds = [reading.bounds[1:] for reading in readings if isinstance(reading, Intervals)]
-    span = _span(known, np.concatenate([*bounds, np.zeros(0)]))._replace(clock=holds == ColumnContent.DATES)
-    step = span.step
-    low, high = _rounded(step * floor(span.low / step), step), _rounded(-step * floor(-span.high / step), step)
-    start = _rounded(span.middle, span.fine if span.counted else step)
-    stops = _stops(span, start) if span.skewed else ()
-    low, high = (stops[0], stops[-1]) if stops else (low, high)
-    return Control(key, named(key), optional, start, (), None, low, high, step, stops, holds)
-
-
-def _most_frequent(values: Sequence[Any], known: Summary | None) -> int:
-    weight = {} if known is None else dict(zip(known.values, known.weight.tolist(), strict=True))
-    return max(range(len(values)), key=lambda i: weight.get(values[i], 0.0), default=0)
+    found = []
+    for key, may_lack in optional.items():
+        choices = [reading for reading in readings.get(key, ()) if isinstance(reading, Choices)]
+        if choices:
+            options = list(dict.fromkeys(value for reading in choices for value in reading.values))
+            values = np.empty(len(options), dtype=object)
+            values[:] = options
+            rows = {} if key not in known else dict(zip(known[key].values, known[key].weight.tolist(), strict=True))
+            most = max(range(len(options)), key=lambda i: rows.get(options[i], 0.0), default=0)
+            found.append(Control(key, named(key), may_lack, most, tuple(map(named, options)), values))
+            continue
+        bounds = [reading.bounds[1:] for reading in readings.get(key, ()) if isinstance(reading, Intervals)]
+        content = holds.get(key, "")
+        span = _span(known.get(key), np.concatenate([*bounds, np.zeros(0)]), content == ColumnContent.DATES)
+        step = span.step
+        start = _rounded(span.middle, span.fine if span.counted else step)
+        stops = _stops(span, start) if span.skewed else ()
+        low, high = _rounded(step * floor(span.low / step), step), _rounded(-step * floor(-span.high / step), step)
+        low, high = (stops[0], stops[-1]) if stops else (low, high)
+        found.append(Control(key, named(key), may_lack, start, (), None, low, high, step, stops, content))
+    return found
 
 
 class Span(NamedTuple):
@@ -178,16 +175,14 @@ def _stops(span: Span, start: float) -> tuple[float, ...]:
     return tuple(sorted({start, *(_rounded(x, span.unit(gap)) for x, gap in zip(at.tolist(), gaps, strict=True))}))
 
 
-def _span(known: Summary | None, bounds: Array) -> Span:
+def _span(known: Summary | None, bounds: Array, clock: bool) -> Span:
     if known is None or known.mean is None or not known.weight.any():
         numbers, weight, counted = np.append(bounds, 0.0), np.ones(len(bounds) + 1), False
     else:
         held = known.weight > 0
         numbers, weight, counted = known.values[held].astype(float), known.weight[held], known.counted
-        numbers, weight = (
-            np.append(numbers, known.reach(NORMAL_REACH)),
-            np.append(weight, np.full(len(known.reach(NORMAL_REACH)), END_WEIGHT)),
-        )
+        ends = known.reach(NORMAL_REACH)
+        numbers, weight = np.append(numbers, ends), np.append(weight, np.full(len(ends), END_WEIGHT))
     low, most_low, middle, most_high, high = quantiles(numbers, weight, (0.0, BULK[0], 0.5, BULK[1], 1.0))
     if high - low > MAX_RANGE * (most_high - most_low) > 0:
         low, high = most_low, most_high
@@ -198,10 +193,10 @@ def _span(known: Summary | None, bounds: Array) -> Span:
     whole = bool(counted and (numbers == np.rint(numbers)).all())
     below, above = (width > SKEWED * half / 2 for width in (middle - low, high - middle))
     if below == above:
-        return Span(low, high, middle, half, middle, half, counted, whole)
+        return Span(low, high, middle, half, middle, half, counted, whole, clock)
     end, shares = (low, NEAR) if above else (high, [1 - share for share in NEAR])
     reaches = (abs(near - end) for near in quantiles(numbers, weight, shares))
-    return Span(low, high, middle, half, end, next((r for r in reaches if r > 0), half), counted, whole)
+    return Span(low, high, middle, half, end, next((r for r in reaches if r > 0), half), counted, whole, clock)
 
 
 def quantiles(values: Array, weight: Array, shares: Sequence[float]) -> list[float]:
@@ -228,24 +223,32 @@ def exported(nomogram: Nomogram, classes: Array, shown: Sequence[Control]) -> Pl
     for term in nomogram.terms:
         keys = list(term.columns) if isinstance(term, Form) else [term.key]
         places = [names.setdefault(key, len(names)) for key in keys]
+        reads: list[Plain] = []
+        for key, reading in term.readings().items():
+            if isinstance(reading, Intervals):
+                reads.append({"bounds": _numbers(reading.bounds[1:])})
+            elif reading is not None:  # the cell of each option, -1 for none
+                values = shown[at[key]].values
+                reads.append({"cells": reading.cells(np.zeros(0) if values is None else values).tolist()})
+        numbers = {name: _numbers(getattr(term, name)) for name in term.numbers}
         columns = [at[column] for column in term.columns]
-        terms.append({**_plain(term, shown), "keys": places, "columns": columns})
+        terms.append({"kind": term.kind, "reads": reads, **numbers, "keys": places, "columns": columns})
+    columns_: list[Plain] = []
+    for control in shown:
+        column: Plain = {"name": control.name, "optional": control.optional, "start": control.start}
+        if not control.numeric:
+            columns_.append({**column, "options": list(control.options)})
+            continue
+        column |= {"unit": control.unit} if control.unit else {}
+        column |= {"stops": list(control.stops)} if control.stops else {}
+        columns_.append({**column, "dates": control.dates, "width": control.high - control.low})
     return {
         "classes": [named(label) for label in classes],
         "base": _numbers(nomogram.base),
         "names": [called(key) for key in names],
-        "columns": [_column(control) for control in shown],
+        "columns": columns_,
         "terms": terms,
     }
-
-
-def _column(control: Control) -> Plain:
-    found: Plain = {"name": control.name, "optional": control.optional, "start": control.start}
-    if not control.numeric:
-        return {**found, "options": list(control.options)}
-    more: Plain = {"unit": control.unit} if control.unit else {}
-    more |= {"stops": list(control.stops)} if control.stops else {}
-    return {**found, **more, "dates": control.dates, "width": control.high - control.low}
 
 
 def _numbers(values: Any) -> Any:
@@ -255,20 +258,6 @@ def _numbers(values: Any) -> Any:
     if isinstance(values, float | int):
         return values if isfinite(values) else {np.inf: "Infinity", -np.inf: "-Infinity"}.get(values, "NaN")
     return _numbers(np.asarray(values, dtype=float).tolist())
-
-
-def _read(reading: Reading, control: Control) -> Plain:
-    """Return the bounds of intervals except the first, or the cell of each option, -1 for none."""
-    if isinstance(reading, Intervals):
-        return {"bounds": _numbers(reading.bounds[1:])}
-    return {"cells": reading.cells(np.zeros(0) if control.values is None else control.values).tolist()}
-
-
-def _plain(term: Term, shown: Sequence[Control]) -> Plain:
-    """Return the kind of a term, the cells of its columns if it has any, and its numbers."""
-    controls = {control.key: control for control in shown}
-    reads = [_read(reading, controls[key]) for key, reading in term.readings().items() if reading is not None]
-    return {"kind": term.kind, "reads": reads, **{name: _numbers(getattr(term, name)) for name in term.numbers}}
 
 
 DATE = "2024-12-31"  # the format of dates
@@ -284,45 +273,45 @@ def form(
 
     `lacking`: for each given row the column whose missing value keeps it from being set, or "".
     """
-    rows = [_control_html(controls[i], i) for i in order]
+    tools = [tag("button", "Typical row", type="button", id="typical")]
+    if lacking:
+        options = [tag("option", "\u2013", value="")]
+        for i, column in enumerate(lacking):
+            text = f"row {i + 1}" + f" (lacks {column})" * bool(column)
+            options.append(tag("option", text, value=i, disabled=bool(column)))
+        select = tag("select", *options, id="example")
+        tools.append(tag("label", tag("span", "A row that was given"), select, class_="pick"))
+    rows = []
+    for i in order:
+        control = controls[i]
+        unit = tag("span", f" ({control.unit})", class_="unit") if control.unit else None
+        name = tag("label", breakable(control.name), unit, for_=f"column-{i}")
+        adds = tag("output", class_="adds", for_=f"column-{i}", aria_label=f"what {control.name} adds")
+        if control.numeric:
+            parts = _number(control, i)
+        else:
+            each = enumerate(control.options)
+            options = [tag("option", text, value=j, selected=j == control.start) for j, text in each]
+            options += [tag("option", "(another value)", value=-2), tag("option", "(missing)", value=-1)]
+            parts = [tag("select", *options, id=f"column-{i}")]
+        rows.append(tag("div", name, *parts, adds, class_="control", data_column=i))
     more = rows[MAX_UNFOLDED:]
     folded = page.fold(f"{len(more)} more columns, which count as they are set", *more) if more else None
-    set_ = tag("div", _tools(lacking), *rows[:MAX_UNFOLDED], folded, class_="set")
-    answer = tag("div", _answer(data["classes"], counts), _why(data["classes"]), class_="result")
-    return tag("div", answer, set_, class_="nomogram") + _embedded(data)
-
-
-def _embedded(data: dict[str, Any]) -> Html:
-    """The data as JSON that cannot end the script element."""
+    set_ = tag("div", tag("div", *tools, class_="bar-of"), *rows[:MAX_UNFOLDED], folded, class_="set")
+    classes = data["classes"]
+    options = [tag("option", "the most probable", value="", selected=len(classes) != 2)]
+    each = enumerate(map(named, classes))
+    options += [tag("option", name, value=c, selected=len(classes) == 2 and c == 1) for c, name in each]
+    pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
+    note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
+    none = "Every class is ruled out by some column, so that the probabilities mean little."
+    ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
+    why = tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")
+    # JSON that cannot end the script element
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
-    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return tag("script", Html(safe), type="application/json", id="nomogram-data")
-
-
-def _tools(lacking: Sequence[str]) -> Html:
-    typical = tag("button", "Typical row", type="button", id="typical")
-    if not lacking:
-        return tag("div", typical, class_="bar-of")
-    options = [tag("option", "\u2013", value="")]
-    for i, column in enumerate(lacking):
-        text = f"row {i + 1}" + f" (lacks {column})" * bool(column)
-        options.append(tag("option", text, value=i, disabled=bool(column)))
-    pick = tag("label", tag("span", "A row that was given"), tag("select", *options, id="example"), class_="pick")
-    return tag("div", typical, pick, class_="bar-of")
-
-
-def _control_html(control: Control, at: int) -> Html:
-    unit = tag("span", f" ({control.unit})", class_="unit") if control.unit else None
-    name = tag("label", breakable(control.name), unit, for_=f"column-{at}")
-    adds = tag("output", class_="adds", for_=f"column-{at}", aria_label=f"what {control.name} adds")
-    parts = _number(control, at) if control.numeric else _menu(control, at)
-    return tag("div", name, *parts, adds, class_="control", data_column=at)
-
-
-def _menu(control: Control, at: int) -> list[Html]:
-    options = [tag("option", text, value=i, selected=i == control.start) for i, text in enumerate(control.options)]
-    others = [tag("option", "(another value)", value=-2), tag("option", "(missing)", value=-1)]
-    return [tag("select", *options, *others, id=f"column-{at}")]
+    safe = Html(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    embedded = tag("script", safe, type="application/json", id="nomogram-data")
+    return tag("div", tag("div", _answer(classes, counts), why, class_="result"), set_, class_="nomogram") + embedded
 
 
 def _number(control: Control, at: int) -> list[Html]:
@@ -371,17 +360,3 @@ def _answer(classes: Sequence[str], counts: Array) -> Html:
     table = tag("table", caption, body, class_="classes many" if len(classes) > MAX_CLASSES_NARROW else "classes")
     status = tag("p", role="status", class_="spoken")
     return tag("div", page.heading("Probabilities"), table, status, class_="answer")
-
-
-def _why(classes: Sequence[str]) -> Html:
-    first = "the most probable"
-    options = [tag("option", first, value="", selected=len(classes) != 2)]
-    options += [
-        tag("option", name, value=c, selected=len(classes) == 2 and c == 1)
-        for c, name in enumerate(map(named, classes))
-    ]
-    pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
-    note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
-    none = "Every class is ruled out by some column, so that the probabilities mean little."
-    ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
-    return tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")
