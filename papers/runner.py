@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from joblib import Parallel, delayed
 from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 from threadpoolctl import threadpool_limits
 
 from papers.datasets import Library, MissingDataError
@@ -15,7 +16,6 @@ from papers.derived import Computed, Derived
 from papers.store import Store, Task
 from papers.table import Table
 from suffice.model_selection.measures import Result
-from suffice.report.console import progress
 
 Measurable = Table | Computed  # what has results of its own
 PaperTable = Measurable | Derived
@@ -39,13 +39,14 @@ def run(
         for table in tables
         if not isinstance(table, Derived)
         for task in table.tasks(quick)
-        if _at_hand(table, task, library, missing)
+        if _available(table, task, library, missing)
     ]
     todo = [(table, task, key) for table, task, key in wanted if known.get(task) != key]
     stale = sum(task in known for _, task, _ in todo)
     if stale and console is not None:
         console.print(f"{stale} results are stale (settings, data or version have changed): they are measured again")
-    with progress(console) as bar:
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console or Console(stderr=True), disable=console is None) as bar:
         shown = bar.add_task("", total=len(todo))
         for (_, task, key), (result, times) in zip(todo, _measured(todo, library, jobs), strict=True):
             store.append(task, key, result, times)
@@ -59,13 +60,13 @@ def age(tables: Sequence[PaperTable], store: Store, library: Library) -> str:
     declared = {
         task: table for table in tables if not isinstance(table, Derived) for task in table.tasks() if task in known
     }
-    lost = {task for task, table in declared.items() if not _at_hand(table, task, library, missing)}
+    lost = {task for task, table in declared.items() if not _available(table, task, library, missing)}
     fresh = sum(table.key(task, library) == known[task] for task, table in declared.items() if task not in lost)
     unknown = f"; {len(lost)} more could not be checked, as their data sets are not available" * bool(lost)
     return f"{len(known) - len(lost) - fresh} of {len(known)} results are stale{unknown}."
 
 
-def _at_hand(table: Measurable, task: Task, library: Library, missing: dict[str, str]) -> bool:
+def _available(table: Measurable, task: Task, library: Library, missing: dict[str, str]) -> bool:
     name = table.needs(task)
     if name is not None and name not in missing:
         try:

@@ -9,7 +9,7 @@ import pyarrow.csv as pcsv
 import pytest
 
 from suffice.cli import change
-from suffice.cli.rows import rows_for
+from suffice.cli.store import rows_for
 from suffice.persistence import digest
 
 from .conftest import shop

@@ -27,10 +27,10 @@ from suffice.compare import (
     holm,
     holm_adjusted,
     mcnemar,
-    means,
     nemenyi,
     newman_keuls,
     paired_t,
+    several,
     tukey_hsd,
 )
 from suffice.compare.result import groups
@@ -172,7 +172,7 @@ def test_a_range_within_a_retained_range_is_not_tested():
 
 def rate(monkeypatch, offsets, runs, seed):
     """How often Newman-Keuls calls some pair of equals different; decided by critical values, which are quick."""
-    monkeypatch.setattr(means, "tail", lambda q, k, df: 0.0 if q > means.critical(k, df, 0.05) else 1.0)
+    monkeypatch.setattr(several, "tail", lambda q, k, df: 0.0 if q > several.critical(k, df, 0.05) else 1.0)
     rng, names, errors = np.random.default_rng(seed), [str(i) for i in range(len(offsets))], 0
     for _ in range(runs):
         result = newman_keuls(rng.normal(size=(8, len(offsets))) + offsets, names=names)

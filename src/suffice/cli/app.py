@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import suffice
-from suffice.cli import change, compare, evaluate, explain, fit, inspect, predict
+from suffice.cli import change, compare, fit, inspect, predict
 from suffice.cli.console import Commands, register
 from suffice.report.console import out
 
@@ -18,15 +18,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Classifiers learned from sufficient statistics.",
 )
-register(app, fit.fit, fit.EXAMPLES)
-register(app, predict.predict, predict.EXAMPLES)
-register(app, evaluate.evaluate, evaluate.EXAMPLES)
-register(app, inspect.inspect, inspect.EXAMPLES)
-register(app, explain.explain, explain.EXAMPLES)
-register(app, change.merge, change.MERGE_EXAMPLES)
-register(app, compare.compare, compare.EXAMPLES)
-for one in change.CHANGES:
-    register(app, change.command(one), [one.example])
+COMMANDS = (fit.fit, predict.predict, predict.evaluate, inspect.inspect, inspect.explain, change.merge, compare.compare)
+for command in (*COMMANDS, *map(change.command, change.CHANGES)):
+    register(app, command)
 
 
 def _version(asked: bool) -> None:

@@ -12,17 +12,10 @@ import typer
 
 from suffice.cli import console as options
 from suffice.cli.console import check_output, note, note_stale, noting, say, working
-from suffice.cli.rows import rows_for
-from suffice.cli.store import Stored, keep, load
+from suffice.cli.store import Stored, keep, load, rows_for
 from suffice.data.files.sheet import Reading, TableError, counted
 from suffice.persistence import digest
 from suffice.report.console import check_writable
-
-MERGE_EXAMPLES = (
-    "suffice fit south.csv --target label -o south.suffice",
-    "suffice fit north.csv --like south.suffice -o north.suffice",
-    "suffice merge south.suffice north.suffice -o both.suffice",
-)
 
 
 class Change(NamedTuple):
@@ -33,7 +26,6 @@ class Change(NamedTuple):
     doing: str
     did: str
     help: str
-    example: str
 
 
 CHANGES = (
@@ -45,8 +37,10 @@ CHANGES = (
         """Learn more rows: the sums are those of all rows, as if they had been learned at once.
 
         The model file is replaced unless --out is given; it is always either the old or the new one, never half of it.
+
+        Examples:
+            suffice update m.suffice more.csv
         """,
-        "suffice update m.suffice more.csv",
     ),
     Change(
         "forget",
@@ -58,8 +52,10 @@ CHANGES = (
         The rows need the labels that they were learned with. Rows that cannot have been learned are refused. The model
         file is replaced unless --out is given. The trees of a tabular model and the pairs of an additive one still
         depend on the first rows: fit again where that matters.
+
+        Examples:
+            suffice forget m.suffice rows.csv
         """,
-        "suffice forget m.suffice rows.csv",
     ),
     Change(
         "recalibrate",
@@ -69,8 +65,10 @@ CHANGES = (
         """Learn again what is not a sum (weights of experts, calibration), from rows that the model has learned.
 
         After update, forget and merge these are out of date, as `suffice inspect` shows.
+
+        Examples:
+            suffice recalibrate m.suffice train.csv
         """,
-        "suffice recalibrate m.suffice train.csv",
     ),
 )
 
@@ -142,6 +140,11 @@ def merge(
     They need the same type, settings and columns. A tabular or additive model has trees or pairs of its own: fit the
     others with --like the first, so that they share them. Two models with equal sums, such as a file and its copy, are
     refused unless --force is given.
+
+    Examples:
+        suffice fit south.csv --target label -o south.suffice
+        suffice fit north.csv --like south.suffice -o north.suffice
+        suffice merge south.suffice north.suffice -o both.suffice
     """
     if len(models) < 2:
         raise TableError("merge takes two models or more")

@@ -33,12 +33,6 @@ from suffice.report.console import err, out, stop
 from suffice.report.page import write
 
 INTERRUPTED = 130
-EXAMPLES = (
-    "suffice compare table.csv --target label",
-    "suffice compare table.parquet --target label --report page.html --max-time 600",
-    'suffice compare iris --methods "LDA, NaiveBayes, gradient boosting"',
-    "suffice compare --methods help",
-)
 CSV_COLUMNS = ("method", "fold", "rows", "error", "log_loss", "fit_seconds", "predict_seconds")  # of every fold
 MAX_DEFAULT_JOBS = 4  # every process holds a copy of the training rows
 
@@ -78,6 +72,12 @@ def compare(
     """Compare classifiers on your own table: the same folds for all, hypothesis tests, and a verdict.
 
     Cheap methods run first. Ctrl-C stops early: the results so far are shown and written.
+
+    Examples:
+        suffice compare table.csv --target label
+        suffice compare table.parquet --target label --report page.html --max-time 600
+        suffice compare iris --methods "LDA, NaiveBayes, gradient boosting"
+        suffice compare --methods help
     """
     began = time.monotonic()
     if methods == "help":

@@ -242,11 +242,11 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from None
 
 
-def register(app: typer.Typer, command: Callable[..., None], examples: Iterable[str]) -> None:
-    """Make a function a command; its help is its docstring, one line per paragraph, and examples."""
-    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
-    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(help=words, epilog="\n\n".join(["Examples:", *examples]))(command)
+def register(app: typer.Typer, command: Callable[..., None]) -> None:
+    """Make a function a command; its help is its docstring, a line for each paragraph, and its examples."""
+    text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples:\n")
+    words = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    app.command(help=words, epilog="\n\n".join(["Examples:", *map(str.strip, examples.splitlines())]))(command)
 
 
 def _sentence(error: BaseException) -> str:

@@ -16,8 +16,7 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import Notice, PoorFitWarning, emit, join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
-from suffice.cli.rows import rows_for
-from suffice.cli.store import About, Stored, keep, load
+from suffice.cli.store import About, Stored, keep, load, rows_for
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
 from suffice.compare.race.run import choose
 from suffice.compare.race.schedule import ChoiceRounds, about
@@ -29,12 +28,6 @@ from suffice.model_selection.measures import clearly_positive
 
 AUTO, DEFAULT = "auto", METHODS["TabularClassifier"]
 SHORT_NAMES = ", ".join(METHODS[name].model_name for name in AUTO_METHODS)
-
-EXAMPLES = (
-    "suffice fit train.csv --target label --out m.suffice",
-    "suffice fit train.parquet --target income -m auto --max-time 30 -o m.suffice",
-    "suffice fit north.csv --like south.suffice --out north.suffice",
-)
 
 
 def fit(
@@ -74,6 +67,11 @@ def fit(
     --max-time, and takes the one of least log loss that can learn all rows in the time left; compiling, which happens
     once on a machine, does not count. An existing file is kept unless --force is given. The exit code is 1 if the model
     is not better than chance: on the folds for auto, otherwise on the training rows alone.
+
+    Examples:
+        suffice fit train.csv --target label --out m.suffice
+        suffice fit train.parquet --target income -m auto --max-time 30 -o m.suffice
+        suffice fit north.csv --like south.suffice --out north.suffice
     """
     end = time.monotonic() + max_time
     seen = check_output("--out", out, (table, like), force)

@@ -1,24 +1,31 @@
-"""`suffice inspect`: the contents of a model file."""
+"""`suffice inspect` and `suffice explain`: what is in a model, on the terminal or as a page."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
+
+import suffice
 from suffice.cli import console as options
-from suffice.cli.console import grid, noting, say, show
-from suffice.cli.store import Stored, load
-from suffice.data.files.sheet import counted
+from suffice.cli.console import check_output, grid, note, noting, say, show, working
+from suffice.cli.store import Stored, load, rows_for
+from suffice.data.files.sheet import Reading, counted
 from suffice.data.files.values import PLURAL
 from suffice.data.files.ways import WAYS
+from suffice.report.model_page import explain as write_page
 from suffice.report.model_page import settings
 
 MAX_CLASSES_SHOWN = 20
 
-EXAMPLES = ("suffice inspect m.suffice",)
-
 
 def inspect(model: options.ModelFile) -> None:
-    """Show a model: its type, settings, classes, columns and history."""
+    """Show a model: its type, settings, classes, columns and history.
+
+    Examples:
+        suffice inspect m.suffice
+    """
     stored = load(model)
     with noting():
         lines = _lines(stored)
@@ -72,3 +79,42 @@ def _columns(stored: Stored, became: Any) -> Any:
         for name, kind in stored.about.columns.items()
     ]
     return grid((counted(len(rows), "column"), "read as", "what became of it"), rows, left=3)
+
+
+def explain(
+    model: options.ModelFile,
+    page: Annotated[Path, typer.Option("--page", "-p", help="The page to write, one .html file.")],
+    rows: Annotated[
+        str | None,
+        typer.Option("--rows", help="A table of rows for the importances; the first row is the start of the sliders."),
+    ] = None,
+    force: options.Force = False,
+    na: options.Na = None,
+    decimal: options.Decimal = None,
+    separator: options.Separator = None,
+) -> None:
+    """Write a page about a model: its type, the effect of each column, and the sums it was learned from.
+
+    The page is one file that needs no network. If the model is a sum of terms by column, every column has a slider or a
+    menu, and the page computes the class probabilities of the row that they set.
+
+    Examples:
+        suffice explain m.suffice --page page.html
+        suffice explain m.suffice --page page.html --rows new.csv
+    """
+    check_output("--page", page, (model, rows), force)
+    known, X = _read(model, rows, Reading(tuple(na or ()), decimal, separator))
+    with noting(), working(f"writing {page}"):
+        write_page(known, page, X)
+    say(f"page: {page}, {page.stat().st_size / 1024:,.0f} KiB")
+
+
+def _read(model: Path, rows: str | None, how: Reading) -> tuple[Any, Any]:
+    """Return the model, and the rows if there are any."""
+    if rows is None:
+        return suffice.load(model), None
+    stored = load(model)
+    with working(f"reading {rows}"):
+        found = rows_for(stored, rows, how, labels=False)
+    note(found.notes)
+    return stored.model, found.X

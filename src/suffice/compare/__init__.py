@@ -12,10 +12,19 @@ as a sentence. Not significant does not mean equal: a test can miss a difference
 rows.
 """
 
-from suffice.compare.means import f_test, f_test_repeated, holm, holm_adjusted, newman_keuls, tukey_hsd
-from suffice.compare.ranks import average_ranks, friedman, nemenyi, wilcoxon
 from suffice.compare.result import Family, Pair, Test, critical_difference_figure
-from suffice.compare.two import corrected_resampled_t, mcnemar, one_sample_t, paired_t, two_sample_t, z_test
+from suffice.compare.several import (
+    average_ranks,
+    f_test,
+    f_test_repeated,
+    friedman,
+    holm,
+    holm_adjusted,
+    nemenyi,
+    newman_keuls,
+    tukey_hsd,
+)
+from suffice.compare.two import corrected_resampled_t, mcnemar, one_sample_t, paired_t, two_sample_t, wilcoxon, z_test
 
 __all__ = [
     "Family",

@@ -1,4 +1,4 @@
-"""Consoles, exits and progress bars of the commands, and a check that files can be written."""
+"""Consoles and exits of the commands, and a check that files can be written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 READER_GONE = 141  # exit code of shells for a closed pipe
 
@@ -68,15 +67,3 @@ def check_writable(*paths: Path | None) -> None:
             raise stop(f"{path} cannot be written: there is no folder {path.parent}")
         if (path.exists() and not path.is_file()) or not os.access(path.parent, os.W_OK):
             raise stop(f"{path} cannot be written: choose another place")
-
-
-def progress(console: Console | None) -> Progress:
-    """Return a progress bar with times on a console; without a console it shows nothing."""
-    columns = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console or Console(stderr=True), disable=console is None)

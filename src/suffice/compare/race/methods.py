@@ -5,8 +5,9 @@ One entry serves `suffice compare --methods`, `suffice fit --model` and `suffice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -210,133 +211,87 @@ class Method:
         return model.set_params(columns=dict(kinds)) if kinds and self.takes_tables else model
 
 
-def _kinds(data: Dataset) -> dict[str, Any]:
-    """The setting `columns` of our estimators: the codes of these columns are categories."""
-    return {"columns": {int(j): "category" for j in np.flatnonzero(data.categorical)}}
-
-
-def _first(data: Dataset) -> list[int] | None:
-    """The numbers of the categorical columns after `as_codes`; None if there are none."""
-    return list(range(int(data.categorical.sum()))) or None
-
-
-def _feature_types(data: Dataset) -> dict[str, Any]:
-    return {"feature_types": ["nominal" if c else "continuous" for c in data.categorical]}
-
-
-def _for_lightgbm(data: Dataset) -> dict[str, Any]:
-    first = _first(data)
-    # the setting has several names; given this one, LightGBM does not warn
-    return {} if first is None else {"cat_feature": first}
-
-
-def _lightgbm(seed: int) -> Any:
-    return import_module("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1, random_state=seed)
-
-
-def _explainable(seed: int) -> Any:
-    return import_module("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
-
-
-def _for_tables(name: str, short: str, about: str, make: Callable[[int], Any], **more: Any) -> Method:
-    """A classifier of suffice that takes tables as they are."""
-    return Method(name, about, make, None, categories=_kinds, short=short, **more)
-
-
-def _peer(
-    name: str, about: str, make: Callable[[int], Any], prepare: Prepare | None = as_numbers, **more: Any
-) -> Method:
-    """A classifier of another package."""
-    return Method(name, about, make, prepare, ours=False, **more)
-
-
-def _methods() -> list[Method]:
-    """Return all methods in the order in which they start: roughly by cost, with frequent winners not last."""
+def _methods() -> Iterator[Method]:
+    """Yield all methods in the order in which they start: roughly by cost, with frequent winners not last."""
     nb, cnb, gnb, lr = suffice.NaiveBayes, suffice.CategoricalNB, suffice.GaussianNB, suffice.LogisticRegression
-    qda, lda, tabular = (
-        suffice.QuadraticDiscriminantAnalysis,
-        suffice.LinearDiscriminantAnalysis,
-        suffice.TabularClassifier,
-    )
+    qda, lda = suffice.QuadraticDiscriminantAnalysis, suffice.LinearDiscriminantAnalysis
     rc, moved = RiskCalibration, "sums moved to lower the training risk"
+    peer = partial(Method, ours=False)
+    # our estimators for tables: codes of these columns are categories
+    table = partial(
+        Method,
+        prepare=None,
+        categories=lambda data: {"columns": {int(j): "category" for j in np.flatnonzero(data.categorical)}},
+    )
+    # for boosting after `as_codes`: the numbers of the categorical columns, which come first; None if there are none
+    first: Callable[[Dataset], Any] = lambda data: list(range(int(data.categorical.sum()))) or None  # noqa: E731
+    chance = "baseline: always predicts the most frequent class"
+    yield peer(CHANCE, chance, lambda _: DummyClassifier(), None, is_chance=True)
+    yield table("NaiveBayes", "naive Bayes for tables as they are: bins and categories", lambda _: nb(), short="nb")
+    yield Method("LDA", "linear discriminant analysis: Gaussian, one covariance", lambda _: lda(), short="lda")
+    yield Method("GaussianNB", "naive Bayes, numbers Gaussian in each class", lambda _: gnb(), short="gaussian-nb")
+    yield Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: cnb(), as_categories)
+    penalised = "penalised logistic regression (scikit-learn)"
+    yield peer("logistic regression", penalised, lambda _: TheirLogisticRegression(max_iter=1000))
+    tree = "one fully grown tree (scikit-learn)"
+    yield peer("decision tree", tree, lambda seed: DecisionTreeClassifier(random_state=seed))
+    yield Method("QDA", "quadratic discriminant analysis, a covariance per class", lambda _: qda(), short="qda")
+    yield Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm()))
+    shapes = "interpretable: a shape per column and maps of pairs"
+    yield table("AdditiveTables", shapes, lambda _: suffice.AdditiveTables(), short="additive")
+    yield table(
+        "TabularClassifier",
+        "tables, trees and a Gaussian density, weighted",
+        lambda seed: suffice.TabularClassifier(random_state=seed),
+        short="tabular",
+        draws_categories=True,
+    )
+    yield peer(
+        "gradient boosting",
+        "boosted trees on binned columns (scikit-learn)",
+        lambda seed: HistGradientBoostingClassifier(random_state=seed),
+        as_codes,
+        categories=lambda data: {"categorical_features": first(data)},
+    )
+    start, short = "NaiveBayes", "nb-calibrated"
+    yield table("NaiveBayes + RC", f"NaiveBayes, {moved}", lambda _: nb(learner=rc()), start=start, short=short)
+    start = "CategoricalNB"
+    yield Method("CategoricalNB + RC", f"{start}, {moved}", lambda _: cnb(learner=rc()), as_categories, start)
+    yield Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=rc()), start="LDA")
+    yield Method("GaussianNB + RC", f"GaussianNB, {moved}", lambda _: gnb(learner=rc()), start="GaussianNB")
+    yield Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=rc()), start="LR closed form")
+    yield Method("LR Newton", "logistic regression by Newton's method", lambda _: lr(), short="logistic")
+    tangent = "direction, cut where the plane is tangent"
+    yield Method("Fisher", f"Fisher's {tangent}", lambda _: suffice.FisherDiscriminant())
+    yield Method("Scatter", f"LDA's {tangent}", lambda _: suffice.ScatterDiscriminant())
+    yield Method("MPM", "minimax probability machine: best worst case", lambda _: suffice.MinimaxProbabilityMachine())
+    yield Method("MEMPM", "minimax machine, classes weighted by their shares", lambda _: suffice.MinimumErrorMPM())
+    yield Method("Quasi-Bayes", "the plane tangent where QDA's border passes", lambda _: suffice.QuasiBayes())
+    yield Method("Linear Bayes", "the plane of least error for Gaussian classes", lambda _: suffice.LinearBayes())
+    yield peer("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier())
     # packages that may be missing are imported only when they are used
-    lightgbm = _peer(
-        "LightGBM", "gradient boosting of trees, leaf by leaf (lightgbm)", _lightgbm, as_codes, categories=_for_lightgbm
-    )
-    ebm = _peer(
-        "EBM", "interpretable: additive shapes by boosting (interpret)", _explainable, None, categories=_feature_types
-    )
-    return [
-        _peer(
-            CHANCE,
-            "baseline: always predicts the most frequent class",
-            lambda _: DummyClassifier(),
-            None,
-            is_chance=True,
-        ),
-        _for_tables("NaiveBayes", "nb", "naive Bayes for tables as they are: bins and categories", lambda _: nb()),
-        Method("LDA", "linear discriminant analysis: Gaussian, one covariance", lambda _: lda(), short="lda"),
-        Method("GaussianNB", "naive Bayes, numbers Gaussian in each class", lambda _: gnb(), short="gaussian-nb"),
-        Method("CategoricalNB", "naive Bayes, numbers in five bins", lambda _: cnb(), as_categories),
-        _peer(
-            "logistic regression",
-            "penalised logistic regression (scikit-learn)",
-            lambda _: TheirLogisticRegression(max_iter=1000),
-        ),
-        _peer(
-            "decision tree",
-            "one fully grown tree (scikit-learn)",
-            lambda seed: DecisionTreeClassifier(random_state=seed),
-        ),
-        Method("QDA", "quadratic discriminant analysis, a covariance per class", lambda _: qda(), short="qda"),
-        Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm())),
-        _for_tables(
-            "AdditiveTables",
-            "additive",
-            "interpretable: a shape per column and maps of pairs",
-            lambda _: suffice.AdditiveTables(),
-        ),
-        _for_tables(
-            "TabularClassifier",
-            "tabular",
-            "tables, trees and a Gaussian density, weighted",
-            lambda seed: tabular(random_state=seed),
-            draws_categories=True,
-        ),
-        _peer(
-            "gradient boosting",
-            "boosted trees on binned columns (scikit-learn)",
-            lambda seed: HistGradientBoostingClassifier(random_state=seed),
+    if find_spec("lightgbm"):
+        yield peer(
+            "LightGBM",
+            "gradient boosting of trees, leaf by leaf (lightgbm)",
+            lambda seed: import_module("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1, random_state=seed),
             as_codes,
-            categories=lambda data: {"categorical_features": _first(data)},
-        ),
-        _for_tables(
-            "NaiveBayes + RC", "nb-calibrated", f"NaiveBayes, {moved}", lambda _: nb(learner=rc()), start="NaiveBayes"
-        ),
-        Method(
-            "CategoricalNB + RC", f"CategoricalNB, {moved}", lambda _: cnb(learner=rc()), as_categories, "CategoricalNB"
-        ),
-        Method("LDA + RC", f"LDA, {moved}", lambda _: lda(learner=rc()), start="LDA"),
-        Method("GaussianNB + RC", f"GaussianNB, {moved}", lambda _: gnb(learner=rc()), start="GaussianNB"),
-        Method("LR + RC", f"LR, {moved}", lambda _: lr(learner=rc()), start="LR closed form"),
-        Method("LR Newton", "logistic regression by Newton's method", lambda _: lr(), short="logistic"),
-        Method("Fisher", "Fisher's direction, cut where the plane is tangent", lambda _: suffice.FisherDiscriminant()),
-        Method("Scatter", "LDA's direction, cut where the plane is tangent", lambda _: suffice.ScatterDiscriminant()),
-        Method("MPM", "minimax probability machine: best worst case", lambda _: suffice.MinimaxProbabilityMachine()),
-        Method("MEMPM", "minimax machine, classes weighted by their shares", lambda _: suffice.MinimumErrorMPM()),
-        Method("Quasi-Bayes", "the plane tangent where QDA's border passes", lambda _: suffice.QuasiBayes()),
-        Method("Linear Bayes", "the plane of least error for Gaussian classes", lambda _: suffice.LinearBayes()),
-        _peer("kNN", "the five nearest rows (scikit-learn)", lambda _: KNeighborsClassifier()),
-        *[lightgbm] * bool(find_spec("lightgbm")),
-        Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=rc()), start="QDA"),
-        _peer("SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed)),
-        _peer(
-            "neural network",
-            "one hidden layer of 100 units (scikit-learn)",
-            lambda seed: MLPClassifier(max_iter=500, random_state=seed),
-        ),
-        *[ebm] * bool(find_spec("interpret")),
-    ]
+            # the setting has several names; given this one, LightGBM does not warn
+            categories=lambda data: {"cat_feature": first(data)} if first(data) else {},
+        )
+    yield Method("QDA + RC", f"QDA, {moved}", lambda _: qda(learner=rc()), start="QDA")
+    yield peer("SVM", "support vectors, Gaussian kernel (scikit-learn)", lambda seed: SVC(random_state=seed))
+    layer = "one hidden layer of 100 units (scikit-learn)"
+    yield peer("neural network", layer, lambda seed: MLPClassifier(max_iter=500, random_state=seed))
+    if find_spec("interpret"):
+        glassbox = "interpret.glassbox"
+        yield peer(
+            "EBM",
+            "interpretable: additive shapes by boosting (interpret)",
+            lambda seed: import_module(glassbox).ExplainableBoostingClassifier(n_jobs=1, random_state=seed),
+            None,
+            categories=lambda data: {"feature_types": ["nominal" if c else "continuous" for c in data.categorical]},
+        )
 
 
 METHODS = {method.name: method for method in _methods()}
