@@ -70,7 +70,7 @@ def test_a_fragment_in_a_format_string_is_refused():
 @pytest.mark.parametrize(
     "made",
     [
-        page.heading(ATTACK, anchor=ATTACK),
+        page.heading(ATTACK),
         page.paragraph(ATTACK),
         page.verdict(ATTACK, kind="off"),
         page.bullets([ATTACK]),

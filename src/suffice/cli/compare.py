@@ -101,13 +101,15 @@ def compare(
     race = Race(read, names, folds, seed, max(1.0, max_time - (time.monotonic() - began)))
     _describe(race)
     with watching(out, err, max_time) as watch:
-        found = race.run(jobs or cores(), watch, _winner if page is not None else None)
+        winner = None if page is None else lambda found: Comparison.of(found).winner
+        found = race.run(jobs or _cores(), watch, winner)
     comparison = Comparison.of(found)
     show(comparison, found, out)
     if results is not None:
         write(results, _folds_csv(found))
     if page is not None:
-        write(page, compare_page(comparison, found, race, ComparisonSettings(target, sample, _command())))
+        command = shlex.join(["suffice", *sys.argv[1:]])
+        write(page, compare_page(comparison, found, race, ComparisonSettings(target, sample, command)))
         out.print(f"page: {page}", markup=False, highlight=False)
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -115,19 +117,10 @@ def compare(
         raise typer.Exit(1)
 
 
-def cores() -> int:
+def _cores() -> int:
     """Return the default number of processes."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(MAX_DEFAULT_JOBS, there))
-
-
-def _winner(found: Findings) -> str | None:
-    comparison = Comparison.of(found)
-    return comparison.best.method if comparison.usable else None
-
-
-def _command() -> str:
-    return shlex.join(["suffice", *sys.argv[1:]])
 
 
 def _sampled(read: ComparedTable, size: int | None, seed: int) -> ComparedTable:

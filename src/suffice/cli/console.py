@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,9 +129,6 @@ def _same(out: Path, other: Path | str | None) -> bool:
     return other is not None and out.exists() and Path(other).exists() and out.samefile(other)
 
 
-PANEL = "How the table is read"
-
-
 def separator_of(given: str | None) -> str | None:
     """Return the separator for a name that a shell can pass.
 
@@ -153,42 +151,36 @@ ModelFile = Annotated[Path, typer.Argument(help="A model file, as `suffice fit` 
 TableFile = Annotated[str, typer.Argument(help="A CSV, TSV, JSON lines, Parquet or Arrow file, also as .gz.")]
 Target = Annotated[str | None, typer.Option("--target", help="The column that holds the classes.")]
 ManyClasses = Annotated[bool, typer.Option("--many-classes", help="Allow more than 100 classes, or few rows of each.")]
+_Option = partial(typer.Option, rich_help_panel="How the table is read")
 Na = Annotated[
     list[str] | None,
-    typer.Option(
+    _Option(
         "--na",
-        rich_help_panel=PANEL,
         help="A text that stands for a missing value, in addition to ?, NA, N/A, null, NaN and empty; may be repeated.",
     ),
 ]
-Decimal = Annotated[
-    str | None,
-    typer.Option("--decimal", rich_help_panel=PANEL, help="The decimal mark, . or a comma. Default: detected."),
-]
+Decimal = Annotated[str | None, _Option("--decimal", help="The decimal mark, . or a comma. Default: detected.")]
 Separator = Annotated[
     str | None,
-    typer.Option(
+    _Option(
         "--separator",
         callback=separator_of,
-        rich_help_panel=PANEL,
         help="The character between values; tab and space by name. Default: one of , ; tab | is detected.",
     ),
 ]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option(
+    _Option(
         "--categorical",
         callback=names_of,
-        rich_help_panel=PANEL,
         help="Columns that hold codes, not numbers, separated by commas; may be repeated.",
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(
+    _Option(
         "--drop",
         callback=names_of,
-        rich_help_panel=PANEL,
         help="Columns to leave out, separated by commas; may be repeated. Quote a name that has a comma.",
     ),
 ]

@@ -151,8 +151,19 @@ def rows_for(
         target = check_target(sheet, target)
     silent = {name for name, one in getattr(stored.model, "columns_", {}).items() if one.silent}
     optional = set() if learn else silent
-    _check_columns(sheet, [name for name in about.columns if name not in optional])
-    sheet = _add_missing(sheet, stored, optional)
+    there = sheet.table.column_names
+    needed = [name for name in about.columns if name not in optional]
+    lost = [name for name in needed if name not in there]
+    if lost:
+        hint = nearest(lost[0], [name for name in there if name not in needed])
+        raise TableError(
+            f"{path} has no column {join_words(map(repr, lost))}, which the model has learned from.{hint} "
+            f"The file has: {join_words(there, 30, show_end=True)}"
+        )
+    table = sheet.table
+    for name in optional.difference(there):  # all values are missing
+        table = table.append_column(name, pa.nulls(table.num_rows, TYPES[about.columns[name]]))
+    sheet = replace(sheet, table=table)
     sheet = labelled(sheet, target) if labels and target is not None else sheet
     X = sheet.table.select(list(about.columns))
     known = {*about.columns, *about.ignored, *keep, target}
@@ -163,27 +174,6 @@ def rows_for(
     notes += unseen(stored.model, X.drop_columns(sorted(silent.intersection(X.column_names))))
     y = labels_like(sheet.table[target], stored.model.classes_, path) if labels and target is not None else None
     return ModelRows(X, y, file, notes)
-
-
-def _add_missing(sheet: Sheet, stored: Stored, optional: set[str]) -> Sheet:
-    """Add the optional columns that a table lacks, with all values missing."""
-    table = sheet.table
-    for name in optional.difference(table.column_names):
-        table = table.append_column(name, pa.nulls(table.num_rows, TYPES[stored.about.columns[name]]))
-    return replace(sheet, table=table)
-
-
-def _check_columns(sheet: Sheet, names: list[str]) -> None:
-    """Raise TableError if a column that was learned from is missing."""
-    known = sheet.table.column_names
-    lost = [name for name in names if name not in known]
-    if lost:
-        spare = [name for name in known if name not in names]
-        hint = nearest(lost[0], spare)
-        raise TableError(
-            f"{sheet.path} has no column {join_words(map(repr, lost))}, which the model has learned from.{hint} "
-            f"The file has: {join_words(known, 30, show_end=True)}"
-        )
 
 
 def unseen(model: Any, X: pa.Table) -> list[str]:

@@ -49,7 +49,9 @@ def locked(file: Path) -> Iterator[None]:
             raise _in_use(file, f"this process ({os.getpid()})")
         _HELD.add(name)
     try:
-        with _open(file) as handle:
+        with _naming_folder("write to", file.parent):
+            opened = file.open("ab+")
+        with opened as handle:
             if not _acquire(handle):
                 raise _in_use(file, file.read_text(errors="replace") or "another process")
             handle.truncate(0)
@@ -60,12 +62,14 @@ def locked(file: Path) -> Iterator[None]:
         _HELD.discard(name)
 
 
-def _open(file: Path) -> BinaryIO:
+@contextmanager
+def _naming_folder(what: str, folder: Path) -> Iterator[None]:
+    """Say of an OSError what could not be done with the folder."""
     try:
-        return file.open("ab+")
+        yield
     except OSError as error:
-        what = f"cannot write to the folder of the checkpoint: {error.strerror}"
-        raise type(error)(error.errno, what, str(file.parent)) from error
+        why = f"cannot {what} the folder of the checkpoint: {error.strerror}"
+        raise type(error)(error.errno, why, str(folder)) from error
 
 
 def _in_use(file: Path, by: str) -> CheckpointError:
@@ -113,7 +117,10 @@ def recorded(folder: str | os.PathLike[str], data: Data, estimator: BaseEstimato
     """Yield a data set whose sums are stored in a folder, and taken from there if they are in it already."""
     check_local(folder, error=CheckpointError)
     place = Path(folder)
-    _make_folder(place)
+    if place.exists() and not place.is_dir():
+        raise CheckpointError(f"a checkpoint is a folder, but {str(place)!r} is a file: give another name")
+    with _naming_folder("create", place):
+        place.mkdir(parents=True, exist_ok=True)
     with locked(place / LOCK):
         journal = Journal.open(place, settings_of(estimator), data.fingerprint())
         with seeded(journal.seed):
@@ -237,30 +244,19 @@ def _words(value: Any) -> str:
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """Return the differences in words."""
-    pairs = {name: _differing(there.get(name, ABSENT), here.get(name, ABSENT)) for name in {**there, **here}}
-    return join_words(f"{name} was {_short(a)} and is {_short(b)}" for name, (a, b) in pairs.items() if a != b)
-
-
-def _differing(there: Any, here: Any) -> tuple[Any, Any]:
-    """Return two values, or of two lists the first entries that differ."""
-    if isinstance(there, list) and isinstance(here, list):
-        return next(((a, b) for a, b in zip_longest(there, here) if a != b), (there, here))
-    return there, here
+    found = []
+    for name in {**there, **here}:
+        a, b = there.get(name, ABSENT), here.get(name, ABSENT)
+        if isinstance(a, list) and isinstance(b, list):  # the first entries that differ
+            a, b = next(((x, y) for x, y in zip_longest(a, b) if x != y), (a, b))
+        if a != b:
+            found.append(f"{name} was {_short(a)} and is {_short(b)}")
+    return join_words(found)
 
 
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS]}..."
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise CheckpointError(f"a checkpoint is a folder, but {str(folder)!r} is a file: give another name")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"cannot create the folder of the checkpoint: {error.strerror}"
-        raise type(error)(error.errno, what, str(folder)) from error
 
 
 def _about(folder: Path) -> dict[str, Any]:

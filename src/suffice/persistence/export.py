@@ -8,6 +8,7 @@ importing them takes longer than importing the rest of this library.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,34 +20,27 @@ from suffice._core.vector import Array
 
 def gaussian_nb(own: Any) -> Any:
     """Means and variances by class and column."""
-    from sklearn import naive_bayes
-
-    made = naive_bayes.GaussianNB(var_smoothing=0.0)
-    variance = _regular(own, own.var_, "a variance of 0: a column that does not vary")
-    return _with(made, own, theta_=own.theta_, var_=variance, epsilon_=0.0, class_prior_=own.class_prior_)
+    made = _sklearn("naive_bayes", "GaussianNB", var_smoothing=0.0)
+    if not (own.var_ > 0).all():
+        raise _refusal(own, "a variance of 0: a column that does not vary")
+    return _with(made, own, theta_=own.theta_, var_=own.var_, epsilon_=0.0, class_prior_=own.class_prior_)
 
 
 def multinomial_nb(own: Any) -> Any:
     """Log-probabilities of words by class."""
-    from sklearn import naive_bayes
-
-    return _with(naive_bayes.MultinomialNB(), own, **_counted(own))
+    return _with(_sklearn("naive_bayes", "MultinomialNB"), own, **_counted(own))
 
 
 def bernoulli_nb(own: Any) -> Any:
     """Log-probabilities of features by class."""
-    from sklearn import naive_bayes
-
     found = _counted(own)
     if (found["feature_log_prob_"] == 0).any():
         raise _refusal(own, "a feature that every row of a class has, which scikit-learn cannot hold")
-    return _with(naive_bayes.BernoulliNB(binarize=own.binarize), own, **found)
+    return _with(_sklearn("naive_bayes", "BernoulliNB", binarize=own.binarize), own, **found)
 
 
 def categorical_nb(own: Any) -> Pipeline:
     """An `OrdinalEncoder`, and tables of log-probabilities with one more category, of log-probability 0, for others."""
-    from sklearn import naive_bayes
-
     categories, tables = own.categories_, own.feature_log_prob_
     if not all(np.isfinite(table).all() for table in tables):
         raise _refusal(own, "probabilities of 0, which scikit-learn cannot hold: use a prior")
@@ -56,12 +50,9 @@ def categorical_nb(own: Any) -> Pipeline:
         raise _refusal(own, "dates or times as categories, which an OrdinalEncoder supports in one type only: use text")
     unknown = max(table.shape[1] for table in tables)
     wide = [np.pad(table, ((0, 0), (0, unknown + 1 - table.shape[1]))) for table in tables]
-    encoder = OrdinalEncoder(
-        categories=[list(c) if c.dtype.kind == "O" else c for c in categories],
-        dtype=np.int64,
-        handle_unknown="use_encoded_value",
-        unknown_value=unknown,
-    ).fit(_rows(categories))
+    lists = [list(c) if c.dtype.kind == "O" else c for c in categories]
+    code = {"handle_unknown": "use_encoded_value", "unknown_value": unknown}
+    encoder = OrdinalEncoder(categories=lists, dtype=np.int64, **code).fit(_rows(categories))
     encoder.categories_ = list(categories)  # each of its own type, as in a data frame; arrays have one type
     learned = {
         "feature_log_prob_": wide,
@@ -70,7 +61,7 @@ def categorical_nb(own: Any) -> Pipeline:
         "class_log_prior_": own.class_log_prior_,
         "class_count_": own.class_count_,
     }
-    nb = _with(naive_bayes.CategoricalNB(), own, **learned)
+    nb = _with(_sklearn("naive_bayes", "CategoricalNB"), own, **learned)
     if hasattr(own, "feature_names_in_"):
         encoder.feature_names_in_ = own.feature_names_in_
         del nb.feature_names_in_
@@ -79,33 +70,33 @@ def categorical_nb(own: Any) -> Pipeline:
 
 def linear_discriminant_analysis(own: Any) -> Any:
     """Weights of the log-odds, or of the scores of more than two classes."""
-    from sklearn import discriminant_analysis
-
-    made = discriminant_analysis.LinearDiscriminantAnalysis(solver="lsqr")
+    made = _sklearn("discriminant_analysis", "LinearDiscriminantAnalysis", solver="lsqr")
     learned = {"means_": own.means_, "covariance_": own.covariance_, "priors_": own.class_prior_}
     return _with(made, own, coef_=own.coef_, intercept_=own.intercept_, **learned)
 
 
 def quadratic_discriminant_analysis(own: Any) -> Any:
     """Principal axes of each class."""
-    from sklearn import discriminant_analysis
-
-    made = discriminant_analysis.QuadraticDiscriminantAnalysis()
-    scalings = _regular(own, own.scalings_, "a covariance that is not regular: a column that does not vary")
-    axes = {"rotations_": list(own.rotations_), "scalings_": list(scalings)}
+    made = _sklearn("discriminant_analysis", "QuadraticDiscriminantAnalysis")
+    axes = {"rotations_": list(own.rotations_), "scalings_": list(own.scalings_)}
+    if not all((scalings > 0).all() for scalings in axes["scalings_"]):
+        raise _refusal(own, "a covariance that is not regular: a column that does not vary")
     return _with(made, own, means_=own.means_, priors_=own.class_prior_, covariance_=list(own.covariance_), **axes)
 
 
 def logistic_regression(own: Any) -> Any:
     """Weights of the log-odds, or of the scores of more than two classes."""
-    from sklearn import linear_model
-
     if len(own.classes_) > 2 and own.multi_class != "softmax":
         raise _refusal(own, f"more than two classes under multi_class={own.multi_class!r}, which are coupled otherwise")
     if getattr(own, "costs", None) is not None:
         raise _refusal(own, "costs, which scikit-learn does not know")
-    made = linear_model.LogisticRegression()
+    made = _sklearn("linear_model", "LogisticRegression")
     return _with(made, own, coef_=own.coef_, intercept_=own.intercept_, n_iter_=np.array([own.n_iter_]))
+
+
+def _sklearn(module: str, name: str, **settings: Any) -> Any:
+    """Return an estimator of scikit-learn that is not fitted."""
+    return getattr(import_module(f"sklearn.{module}"), name)(**settings)
 
 
 def _counted(own: Any) -> dict[str, Array]:
@@ -137,12 +128,6 @@ def _rows(categories: list[Array]) -> Array:
     for j, column in enumerate(columns):
         out[:, j] = column.tolist()
     return out
-
-
-def _regular(own: Any, variances: Array, otherwise: str) -> Array:
-    if not (variances > 0).all():
-        raise _refusal(own, otherwise)
-    return variances
 
 
 def _refusal(own: Any, why: str) -> ValueError:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,12 @@ class Writer:
             return v
         if isinstance(v, StrEnum):
             return v.value
+        if type(v) is int:
+            if abs(v) >= MAX_INTEGER:
+                raise ModelFileError(f"{where} cannot be saved: it is beyond 64 bits")
+            return v
+        if type(v) in _DATE_NAMES:
+            return {_DATE_NAMES[type(v)]: v.isoformat()}
         write = _PLAIN.get(type(v))
         if write is not None:
             return write(self, v, where)
@@ -116,19 +123,8 @@ class Writer:
         self.objects.append(node)
         return {"object": len(self.objects) - 1}
 
-    def _int(self, v: int, where: str) -> int:
-        if abs(v) >= MAX_INTEGER:
-            raise ModelFileError(f"{where} cannot be saved: it is beyond 64 bits")
-        return v
-
-    def _float(self, v: float, where: str) -> Any:  # noqa: ARG002 - the signature of writers
-        return v if math.isfinite(v) else {"float": repr(v)}
-
     def _dict(self, v: dict[Any, Any], where: str) -> dict[str, Any]:
         return {"dict": [[self._key(k, f"a key of {where}"), self.value(x, f"{where}[{k!r}]")] for k, x in v.items()]}
-
-    def _set(self, v: frozenset[Any], where: str) -> dict[str, Any]:
-        return {"frozenset": [self._key(one, f"an element of {where}") for one in sorted(v, key=repr)]}
 
     def _key(self, v: Any, where: str) -> Any:
         if not is_key(v):
@@ -138,18 +134,15 @@ class Writer:
         return self.value(v, where)
 
 
-def _moment(name: str) -> Callable[[Writer, Any, str], Any]:
-    return lambda writer, v, where: {name: v.isoformat()}  # noqa: ARG005 - the signature of writers
-
-
+_DATE_NAMES = {kind: name for name, kind in DATES.items()}
 _PLAIN: dict[type, Callable[[Writer, Any, str], Any]] = {
-    int: Writer._int,
-    float: Writer._float,
+    float: lambda _, v, where: v if math.isfinite(v) else {"float": repr(v)},  # noqa: ARG005 - the signature of writers
     list: Writer.items,
     tuple: lambda writer, v, where: {"tuple": writer.items(v, where)},
     dict: Writer._dict,
-    frozenset: Writer._set,
-    **{kind: _moment(name) for name, kind in DATES.items()},
+    frozenset: lambda writer, v, where: {
+        "frozenset": [writer._key(one, f"an element of {where}") for one in sorted(v, key=repr)]
+    },
 }
 
 
@@ -202,7 +195,7 @@ class Reader:
             "scalar": lambda parts, _: _scalar(*parts),
             "function": lambda name, _: FUNCTIONS[name],
             "warning": lambda name, _: self._warnings[name],
-            **{name: _read_moment(kind) for name, kind in DATES.items()},
+            **{name: partial(self._moment, kind) for name, kind in DATES.items()},
         }
 
     def add(self, node: Any) -> None:
@@ -265,6 +258,9 @@ class Reader:
         self._bulk += made.size // NUMBERS_PER_VALUE
         return made
 
+    def _moment(self, kind: Any, text: str, depth: int) -> Any:  # noqa: ARG002 - the signature of tags
+        return kind.fromisoformat(text)
+
     def _at(self, known: list[Any], at: Any, called: str) -> Any:
         if type(at) is not int or not 0 <= at < len(known):
             raise ModelFileError(f"a value refers to {called} {at!r}, which does not exist")
@@ -291,7 +287,12 @@ class Reader:
         values = self._named(fields)
         hints = declared(cls)
         _check_names(name, values, {key for key, (_, optional) in hints.items() if not optional}, hints)
-        values = {key: _word(value, hints[key][0]) for key, value in values.items()}
+        for key, value in values.items():
+            kind = hints[key][0]
+            if isinstance(value, str) and isinstance(kind, type) and issubclass(kind, StrEnum):  # files hold the text
+                if value not in tuple(kind):
+                    raise ModelFileError(f"one of {[one.value for one in kind]} is expected, got {value[:40]!r}")
+                values[key] = kind(value)
         _check_types(name, values, {key: hint for key, (hint, _) in hints.items()})
         return cls(**values)
 
@@ -325,15 +326,6 @@ def _exactly(value: Any, kind: type, called: str) -> Any:
     return value
 
 
-def _word(value: Any, hint: Any) -> Any:
-    """Return text as a member of the declared enum, if there is one; any other value as it is."""
-    if not isinstance(value, str) or not isinstance(hint, type) or not issubclass(hint, StrEnum):
-        return value
-    if value not in tuple(hint):
-        raise ModelFileError(f"one of {[one.value for one in hint]} is expected, got {value[:40]!r}")
-    return hint(value)
-
-
 def _key(value: Any) -> Any:
     """Return a value that may be a key. Only plain values may, because hashing others can take long."""
     if not is_key(value):
@@ -349,10 +341,6 @@ def _scalar(kind: str, data: str) -> Any:
         return np.str_()
     (value,) = np.frombuffer(bytes.fromhex(data), dtype=dtype)
     return value
-
-
-def _read_moment(kind: Any) -> Callable[[Any, int], Any]:
-    return lambda text, _: kind.fromisoformat(text)
 
 
 def _check_names(name: str, got: Mapping[str, Any], needed: set[str], known: Mapping[str, Any]) -> None:

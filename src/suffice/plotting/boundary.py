@@ -135,7 +135,12 @@ class BoundaryDisplay(Display):
         grid = _grid(rows, middle, (i, across), (j, up))
         response, certainty = _answers(model, grid, (len(up.at), len(across.at)))
         others = {name: show_value(rows.column(c)[middle[c]]) for c, name in enumerate(rows.names) if c not in (i, j)}
-        labels = None if y is None else _labels(y, model.classes_, len(rows), who)
+        labels = None
+        if y is not None:
+            y = check_labels(y)
+            if len(y) != len(rows):
+                raise ValueError(f"{who}: there are {len(rows)} rows and {len(y)} labels: give one for each row")
+            labels = positions(y, np.asarray(model.classes_), "labels")
         return cls(across, up, response, certainty, model.classes_, others, labels, estimator_name(model)).plot(
             ax, **kwargs
         )
@@ -167,18 +172,16 @@ class BoundaryDisplay(Display):
         bar.set_label(literal(f"probability of {class_name(self.classes[1])}"), fontsize="small")
         bar.ax.tick_params(labelsize="small")
 
-    def _shown(self) -> list[int]:
-        """Return the classes with a colour of their own: those with the largest areas and most rows."""
+    def _colours(self) -> dict[int, str]:
+        """Return the colour of each of two classes; of more, of those with the largest areas and most rows."""
+        if len(self.classes) == 2:
+            return dict(enumerate(COLOURS[:2]))
         areas = np.bincount(self.response.ravel(), minlength=len(self.classes)) / self.response.size
         if self.labels is not None:
             known = self.labels[self.labels >= 0]
             areas = areas + np.bincount(known, minlength=len(areas)) / max(1, len(known))
         most = np.argsort(-areas, kind="stable")[: len(COLOURS)]
-        return sorted(int(c) for c in most if areas[c] > 0)
-
-    def _colours(self) -> dict[int, str]:
-        shown = [0, 1] if len(self.classes) == 2 else self._shown()
-        return dict(zip(shown, COLOURS, strict=False))
+        return dict(zip(sorted(int(c) for c in most if areas[c] > 0), COLOURS, strict=False))
 
     def _regions(self, axes: Axes, look: dict[str, Any]) -> None:
         to_rgb = optional("matplotlib.colors", "plot").to_rgb
@@ -236,24 +239,18 @@ def _pair(model: Any, rows: DisplayRows, columns: Sequence[Any] | None, who: str
     names = rows.names
     if len(names) < 2:
         raise ValueError(f"{who} shows two columns, and there is {len(names)}")
-    if columns is None:
-        return _most_important(model, rows)
+    if columns is None:  # the most important columns if the classifier has importances, else the first two
+        try:
+            order = [names.index(name) for name in model.importances(rows.native) if name in names]
+        except (AttributeError, ValueError):
+            order = []
+        i, j, *_ = [*order, *(c for c in range(len(names)) if c not in order)]
+        return i, j
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"{who}: columns must be two columns, by name or number, got {columns!r}")
     i, j = (rows.index(column, who) for column in columns)
     if i == j:
         raise ValueError(f"{who}: columns must be two different columns, got {columns!r}")
-    return i, j
-
-
-def _most_important(model: Any, rows: DisplayRows) -> tuple[int, int]:
-    """Return the two most important columns if the classifier has importances, else the first two."""
-    names = rows.names
-    try:
-        order = [names.index(name) for name in model.importances(rows.native) if name in names]
-    except (AttributeError, ValueError):
-        order = []
-    i, j, *_ = [*order, *(c for c in range(len(names)) if c not in order)]
     return i, j
 
 
@@ -265,9 +262,8 @@ def _axis(rows: DisplayRows, j: int, points: int) -> Axis:
         listed = listed[:MAX_CATEGORIES]
         first = np.array([int(np.argmax(codes == v)) for v in range(max(1, len(listed)))])
         where = np.where((codes >= 0) & (codes < len(listed)), codes, np.nan).astype(float)
-        return Axis(
-            name, np.arange(len(first), dtype=float), first, None, [show_value(v) for v in listed] or ["missing"], where
-        )
+        labels = [show_value(v) for v in listed] or ["missing"]
+        return Axis(name, np.arange(len(first), dtype=float), first, None, labels, where)
     dates = values.dtype.kind == "M"
     distinct, first = np.unique(np.where(np.isnan(own), np.inf, own), return_index=True)
     distinct, first = distinct[np.isfinite(distinct)], first[: np.isfinite(distinct).sum()]
@@ -288,11 +284,8 @@ def _grid(rows: DisplayRows, middle: Array, across: tuple[int, Axis], up: tuple[
     g, h = len(x.at), len(y.at)
     at = np.repeat(middle[:, None], g * h, axis=1)
     at[i], at[j] = np.tile(x.rows, h), np.repeat(y.rows, g)
-    given = {}
-    if x.given is not None:
-        given[i] = np.tile(x.given, h)
-    if y.given is not None:
-        given[j] = np.repeat(y.given, g)
+    given = {} if x.given is None else {i: np.tile(x.given, h)}
+    given |= {} if y.given is None else {j: np.repeat(y.given, g)}
     return rows.compose(at, given)
 
 
@@ -305,13 +298,6 @@ def _answers(model: Any, grid: Any, shape: tuple[int, int]) -> tuple[Array, Arra
     if p.shape[1] == 2:
         return p[:, 1].reshape(shape), top
     return p.argmax(axis=1).reshape(shape), top
-
-
-def _labels(y: Any, classes: Array, n: int, who: str) -> Array:
-    y = check_labels(y)
-    if len(y) != n:
-        raise ValueError(f"{who}: there are {n} rows and {len(y)} labels: give one for each row")
-    return positions(y, np.asarray(classes), "labels")
 
 
 def _ticks(axes: Axes, side: Literal["x", "y"], axis: Axis) -> None:

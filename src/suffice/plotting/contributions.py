@@ -166,16 +166,12 @@ class ContributionsDisplay(Display):
             f"{self.name}: what counts most in {self.n_rows} rows{left}", "mean size of what a column adds", ""
         )
 
-    def _steps(self, most: int) -> tuple[list[Any], Array]:
-        """Return the names and lengths of the bars: the base, the terms, and one bar for all others."""
-        values, names = self.values, list(self.names)
-        if len(values) > most + 1:
-            rest = f"{len(values) - most} others"
-            values, names = np.append(values[:most], values[most:].sum()), [*names[:most], rest]
-        return ["(base)", *names], np.append(float(self.base or 0.0), values)
-
     def _waterfall(self, axes: Axes, most: int, look: dict[str, Any]) -> Self:
-        names, values = self._steps(most)
+        values, names = self.values, list(self.names)
+        if len(values) > most + 1:  # one bar for all others
+            names = [*names[:most], f"{len(values) - most} others"]
+            values = np.append(values[:most], values[most:].sum())
+        names, values = ["(base)", *names], np.append(float(self.base or 0.0), values)
         known = abs(values) < -IMPOSSIBLE  # other terms rule a class out and are drawn to the edge
         reach = max(1.0, float(abs(np.cumsum(np.where(known, values, 0.0))).max()))
         drawn = np.where(known, values, 1.5 * reach * np.sign(values))
@@ -194,9 +190,10 @@ class ContributionsDisplay(Display):
         for place, (a, b, word) in enumerate(zip([*starts, 0.0], [*ends, ends[-1]], [*words, total], strict=True)):
             left = b < a and low < 0 and min(a, b) < 0
             annotate(axes, min(a, b) if left else max(a, b), place, word, left)
-        axes.set_yticks(
-            [*at, len(at)], [*(self._bar_label(n, axes, len(at) + 1) for n in names), "sum"], fontsize="small"
-        )
+        lines = max_lines(axes, len(at) + 1)
+        ends_of = {name: f"= {label(value, axes, lines=1)}" for name, value in self.given.items()}
+        words = [label(name, axes, ends_of.get(name, ""), lines) for name in names]
+        axes.set_yticks([*at, len(at)], [*words, "sum"], fontsize="small")
         axes.margins(y=0.02)
         axes.invert_yaxis()
         axes.axvline(0.0, color=INK, linewidth=0.7, zorder=0)
@@ -204,10 +201,6 @@ class ContributionsDisplay(Display):
         title = f"{self.name}: {who} has probability {show_probability(self.probability or 0.0)}"
         two = self.n_classes == 2
         return self._label(title, f"log-odds of {who}" if two else f"log p({who}) less the mean of the others", "")
-
-    def _bar_label(self, name: Any, axes: Axes, bars: int) -> str:
-        end = f"= {label(self.given[name], axes, lines=1)}" if name in self.given else ""
-        return label(name, axes, end, max_lines(axes, bars))
 
 
 def show_probability(p: float) -> str:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colour and dashes of the line of each class.
-LINES = (
-    (INK, "-"),
-    ("#009e73", "--"),
-    ("#cc79a7", "-."),
-    ("#e69f00", (0, (1, 1))),
-    ("#56b4e9", (0, (5, 1))),
-    ("#8c6d1f", (0, (3, 1, 1, 1, 1, 1))),
+LINES: tuple[dict[str, Any], ...] = (
+    {"color": INK, "linestyle": "-"},
+    {"color": "#009e73", "linestyle": "--"},
+    {"color": "#cc79a7", "linestyle": "-."},
+    {"color": "#e69f00", "linestyle": (0, (1, 1))},
+    {"color": "#56b4e9", "linestyle": (0, (5, 1))},
+    {"color": "#8c6d1f", "linestyle": (0, (3, 1, 1, 1, 1, 1))},
 )
 PANEL_HEIGHT = 2.6  # inches
 LETTERS_PER_INCH = 9  # of a title
@@ -155,7 +155,7 @@ class ShapesDisplay(Display):
             return
         line = optional("matplotlib.lines", "plot").Line2D
         names = [literal(_short(show(classes[c]), 30)) for c in drawn]
-        handles = [line([], [], **_line_style(i)) for i in range(len(names))]
+        handles = [line([], [], **LINES[i % len(LINES)]) for i in range(len(names))]
         if self._own:
             columns = min(len(names), max(1, int(width // 2)))
             self.figure_.legend(handles, names, fontsize="small", loc="outside lower center", ncols=columns)
@@ -184,16 +184,11 @@ def _classes(chosen: list[Shape], k: int) -> list[int]:
     return sorted(np.argsort(-np.sum(each, axis=0), kind="stable")[: len(LINES)].tolist())
 
 
-def _line_style(i: int) -> dict[str, Any]:
-    color, dashes = LINES[i % len(LINES)]
-    return {"color": color, "linestyle": dashes}
-
-
 def _lines(shape: Shape, classes: list[int]) -> list[tuple[Array, dict[str, Any]]]:
     """Return the values and the style of each line: one line for two classes, otherwise one for each class."""
     if shape.values.ndim == shape.rows.ndim:
         return [(shape.values, {"color": COLOURS[0], "linestyle": "-"})]
-    return [(shape.values[..., c], _line_style(i)) for i, c in enumerate(classes)]
+    return [(shape.values[..., c], LINES[i % len(LINES)]) for i, c in enumerate(classes)]
 
 
 def _steps(axes: Axes, shape: Shape, classes: list[int]) -> None:
@@ -301,7 +296,11 @@ def _shape(model: Any, rows: DisplayRows, j: int, name: Any, who: str) -> Shape:
     at = as_numbers(values)
     if at is not None and np.isnan(at).all():
         at = None
-    picks, cells = _categories(values) if at is None else _numbers(at)
+    if at is None:  # a row for each category, and the category of each row
+        listed, cells = by_frequency(values)
+        picks = np.array([int(np.argmax(cells == v)) for v in range(len(listed))])
+    else:
+        picks, cells = _numbers(at)
     value = odds(_terms(model, rows, j, name, picks, who), 1)
     count = np.bincount(cells[cells >= 0], minlength=len(picks)).astype(float)
     mean = count @ value / max(float(count.sum()), 1.0)
@@ -329,12 +328,6 @@ def _numbers(at: Array) -> tuple[Array, Array]:
     cells = np.full(len(at), -1)
     cells[some] = np.searchsorted((spots[1:] + spots[:-1]) / 2, at[some], side="right")
     return picks, cells
-
-
-def _categories(values: Array) -> tuple[Array, Array]:
-    """Return a row for each category, and the category of each row (n,)."""
-    listed, codes = by_frequency(values)
-    return np.array([int(np.argmax(codes == v)) for v in range(len(listed))]), codes
 
 
 def _terms(model: Any, rows: DisplayRows, j: int, name: Any, picks: Array, who: str) -> Array:

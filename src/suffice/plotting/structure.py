@@ -107,12 +107,9 @@ class StructureDisplay(Display):
         theta: Any = getattr(model, "parameters_", None)
         name, covariance = type(model).__name__, np.asarray(getattr(theta, "covariance", 0.0))
         if covariance.ndim == 3:
-            one = y is not None
-            p = (
-                np.eye(len(model.classes_))[class_index(y, model.classes_, f"{who}: y")]
-                if one
-                else np.exp(theta.class_log_prob)
-            )
+            p = np.exp(theta.class_log_prob)
+            if y is not None:
+                p = np.eye(len(model.classes_))[class_index(y, model.classes_, f"{who}: y")]
             shared = covariance[0] if len(covariance) == 1 else np.tensordot(p, covariance, axes=1)
             keys = list(theta.domain.features.keys)
             return cls("correlation", keys, correlation(shared), None, y, name).plot(ax, **kwargs)
@@ -143,9 +140,8 @@ class StructureDisplay(Display):
         axes = self._begin(ax, width, 1.3 + BAR_HEIGHT * len(shown) * (1.35 if width < NARROW else 1.0))
         ranked_bars(axes, self.names[:most], shown, [f"{value:.1f} %" for value in shown])
         n = len(self.values) - most
-        title = f"{self.name}: mutual information of each column with the class" + f"; {n} smaller ones not shown" * (
-            n > 0
-        )
+        rest = f"; {n} smaller ones not shown" * (n > 0)
+        title = f"{self.name}: mutual information of each column with the class{rest}"
         return self._label(title, "% of the entropy of the class", "")
 
     def _map(self, ax: Axes | None, max_terms: int | None, width: float) -> Self:
@@ -168,10 +164,8 @@ class StructureDisplay(Display):
         if len(chosen) > MAX_COLUMNS_WRITTEN:
             self.figure_.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize="small")
         within = "the classes" if self.label is None else class_name(self.label)
-        title = f"{self.name}: correlations within {within}" + f"; {most} of {d} columns, the most correlated" * (
-            d > most
-        )
-        return self._label(title, "", "")
+        rest = f"; {most} of {d} columns, the most correlated" * (d > most)
+        return self._label(f"{self.name}: correlations within {within}{rest}", "", "")
 
 
 def correlation(covariance: Array) -> Array:

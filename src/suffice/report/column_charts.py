@@ -92,9 +92,8 @@ class ColumnCharts(NamedTuple):
         terms = [term for term in self.nomogram.terms if term.key == key and not isinstance(term, Form)]
         maps = [term for term in terms if isinstance(term, Map)]
         if maps:
-            return page.join(
-                self._map(key, terms, maps[0], c) for c in ([1] if self.two else [*self.colours][:MAX_MAPS])
-            )
+            shown = [1] if self.two else [*self.colours][:MAX_MAPS]
+            return page.join(self._map(key, terms, maps[0], c) for c in shown)
         if not terms or len(terms[0].columns) != 1:
             return Html()
         control = self.controls[key]
@@ -158,25 +157,19 @@ class ColumnCharts(NamedTuple):
 
 def _cells(reading: Reading, control: Control) -> tuple[list[str], Array]:
     """Return the names of the cells of a column, and an entry of each."""
-    if not isinstance(reading, Intervals):
-        return _groups(reading)
+    if isinstance(reading, Choices):  # at most two categories of each cell are named; empty cells are left out
+        cells = np.unique(reading.cell)
+        names, entries = [], np.empty(len(cells), dtype=object)
+        for at, cell in enumerate(cells):
+            members = reading.values[reading.cell == cell]
+            more = f" and {len(members) - 2} more" * (len(members) > 2)
+            names.append(", ".join(map(named, members[:2])) + more)
+            entries[at] = members[0]
+        return names, entries
     bounds = reading.bounds
     if len(bounds) == 1:
         return ["all"], np.array([control.start])
     return cell_names(bounds, {}, {}, control.dates), np.append(np.nextafter(bounds[1], -np.inf), bounds[1:])
-
-
-def _groups(reading: Choices) -> tuple[list[str], Array]:
-    """Return the names of cells of categories, at most two of each, and an entry; empty cells are left out."""
-    cells = np.unique(reading.cell)
-    names, entries = [], np.empty(len(cells), dtype=object)
-    for at, cell in enumerate(cells):
-        members = reading.values[reading.cell == cell]
-        names.append(
-            ", ".join(named(value) for value in members[:2]) + f" and {len(members) - 2} more" * (len(members) > 2)
-        )
-        entries[at] = members[0]
-    return names, entries
 
 
 def shapes(

@@ -73,9 +73,8 @@ class Comparison:
         if not done or found.fold_of is None:
             return cls((), (), {}, missing=_missing(found, None))
         counts = Counter(fold for folds in done.values() for fold in folds)
-        common = {fold for fold, n in counts.items() if n >= MIN_SHARE_OF_METHODS * len(done)} or {
-            counts.most_common(1)[0][0]
-        }
+        common = {fold for fold, n in counts.items() if n >= MIN_SHARE_OF_METHODS * len(done)}
+        common = common or {counts.most_common(1)[0][0]}
         folds = tuple(sorted(common))
         results = {
             method: [found.results[method, fold] for fold in (folds if mine >= common else sorted(mine))]
@@ -109,6 +108,11 @@ class Comparison:
     def usable(self) -> bool:
         """True if there are at least two methods to compare."""
         return len(self.lines) > 1
+
+    @property
+    def winner(self) -> str | None:
+        """The name of the best method, if it can be compared with others."""
+        return self.best.method if self.usable else None
 
     @property
     def preliminary(self) -> bool:
@@ -178,7 +182,16 @@ class Comparison:
                 self.inputs(),
             ]
         sentences = [self._leads(p, alpha), *self._unmeasured(), *self._partial()]
-        sentences += [*self._alike(p, alpha), *self._ours_and_theirs(p, alpha)]
+        others = [method for method in p if not is_chance(method)]
+        alike = [method for method in others if p[method] > alpha]
+        if alike:
+            which = f"{len(alike)} of {len(others)} other methods ({join_words(alike, 8)})"
+            who = f"{alike[0]}, the only other method," if len(others) == 1 else which
+            sentences.append(
+                f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: "
+                "more rows could tell them apart."
+            )
+        sentences += self._ours_and_theirs(p, alpha)
         if chance is not None:
             real = "something has been learned" if p[CHANCE] <= alpha else "being better than that may be luck"
             rule = f"Always taking the most frequent class is wrong on {percent(chance.error)}"
@@ -212,18 +225,6 @@ class Comparison:
             f"{so_far}{best.method} has the fewest rows wrong: {percent(best.error)}, "
             f"{counted(f'{gap:.2g}', 'point')} less than {second.method}. {_apart(p[second.method], alpha)}"
         )
-
-    def _alike(self, p: Mapping[str, float], alpha: float) -> list[str]:
-        others = [method for method in p if not is_chance(method)]
-        alike = [method for method in others if p[method] > alpha]
-        if not alike:
-            return []
-        which = f"{len(alike)} of {len(others)} other methods"
-        who = f"{alike[0]}, the only other method," if len(others) == 1 else f"{which} ({join_words(alike, 8)})"
-        return [
-            f"{who} cannot be told from {self.best.method} on {self.rows:,} rows. That does not make them equal: more "
-            "rows could tell them apart."
-        ]
 
     def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
         """Compare the best of suffice with the best of the others."""

@@ -168,7 +168,6 @@ def line_chart(
     title: str,
     x_label: str,
     y_label: str,
-    log_x: bool = False,
     log_y: bool = False,
     with_legend: bool = True,
     colours: Mapping[str, int] | None = None,
@@ -183,8 +182,8 @@ def line_chart(
     title : str
         A description of the chart for screen readers.
     x_label, y_label : str
-    log_x, log_y : bool, default=False
-        Logarithmic axes; values that are not positive are left out.
+    log_y : bool, default=False
+        A logarithmic axis; values that are not positive are left out.
     with_legend : bool, default=True
         Put a legend above that switches curves on and off; `legend` makes one for several charts.
     colours : mapping of str to int, optional
@@ -195,13 +194,13 @@ def line_chart(
     curves = {name: [(nan, curve)] if isinstance(curve, float | int) else curve for name, curve in series.items()}
     drawn: dict[str, Curve] = {}
     for name, curve in curves.items():
-        kept = [(x, y) for x, y in curve if isfinite(y) and not (log_x and x <= 0) and not (log_y and y <= 0)]
+        kept = [(x, y) for x, y in curve if isfinite(y) and (y > 0 or not log_y)]
         drawn[name] = [kept[i] for i in thinned(len(kept))]
     points = [point for curve in drawn.values() for point in curve]
     places = [x for x, _ in points if isfinite(x)]
     if not places:
         return tag("p", "No curve to draw.", class_="quiet")
-    x = scale(places, LEFT, WIDTH - RIGHT, log_x, snug=True)
+    x = scale(places, LEFT, WIDTH - RIGHT, snug=True)
     y = scale([value for _, value in points], HEIGHT - BOTTOM, TOP, log_y)
     marks = [
         tag("g", *_line(name, curve, x, y), class_=f"series {colour_class(shades[i])}", data_series=i)
@@ -356,8 +355,8 @@ class Spot(NamedTuple):
     colour: int = 0
 
 
-def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: float | None, unit: str = "%") -> Html:
-    """A row for each name: a dot at its value, with its interval, on a common scale.
+def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: float | None) -> Html:
+    """A row for each name: a dot at its percentage, with its interval, on a common scale.
 
     Parameters
     ----------
@@ -371,7 +370,6 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
         The value of the best: a line through all rows.
     rule : float, optional
         The value of the rule of chance: a dashed line through all rows, if it is on the scale.
-    unit : str, default="%"
     """
     lows = [value for dot in dots for value in (dot.value, dot.low) if value is not None]
     least = max(0.0, min([*lows, line])) if lows else 0.0
@@ -381,7 +379,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
         marks.append(tag("i", class_="chance-line", style=f"left:{at(ends(rule))}%"))
     rows = []
     for dot in dots:
-        value = f"{number(dot.value, 2)} {unit}"
+        value = f"{number(dot.value, 2)} %"
         parts = list(marks)
         if dot.low is not None and dot.high is not None and dot.low < ends.high:
             start, end = ends(dot.low), ends(dot.high)
@@ -394,7 +392,7 @@ def dot_plot(dots: Sequence[Dot], title: str, most: float, line: float, rule: fl
         track = tag("div", *parts, class_=f"track {colour_class(dot.colour)}", title=tip, aria_hidden="true")
         rows.append(row_of(dot.name, tag("td", track), tag("td", value, class_="number")))
     ticks = [tag("i", label(tick), style=f"left:{at(ends(tick))}%") for tick in ends.ticks]
-    foot = tag("tr", tag("td"), tag("td", tag("div", *ticks, class_="ticks", aria_hidden="true")), tag("td", unit))
+    foot = tag("tr", tag("td"), tag("td", tag("div", *ticks, class_="ticks", aria_hidden="true")), tag("td", "%"))
     return described_table(title, tag("tbody", *rows), tag("tfoot", foot), class_="dot-plot")
 
 

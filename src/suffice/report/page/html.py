@@ -106,13 +106,9 @@ def breakable(name: str) -> Html:
 Kind = Literal["plain", "equal", "near", "off"]
 
 
-def heading(title: str, level: int = 3, anchor: str | None = None) -> Html:
-    """A heading; `anchor` is its id.
-
-    >>> heading("Times", 3)
-    '<h3>Times</h3>'
-    """
-    return tag(f"h{level}", title, id=anchor)
+def heading(title: str) -> Html:
+    """The heading of a part of a section."""
+    return tag("h3", title)
 
 
 def paragraph(*content: object, quiet: bool = False) -> Html:
