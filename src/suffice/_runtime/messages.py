@@ -105,7 +105,7 @@ class PoorFitWarning(UserWarning):
 
 
 class StaleWarning(UserWarning):
-    """Some parameters were learned from other rows than those that are in the model now."""
+    """Some parameters were learned from other rows than the model holds now."""
 
 
 class Notice(NamedTuple):

@@ -1,1 +1,1 @@
-"""The commands of `suffice`, one a file."""
+"""The commands of `suffice`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -18,7 +19,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Classifiers learned from sufficient statistics.",
 )
-COMMANDS = (fit.fit, predict.predict, predict.evaluate, inspect.inspect, inspect.explain, change.merge, compare.compare)
+COMMANDS: list[Callable[..., None]] = [
+    fit.fit,
+    predict.predict,
+    predict.evaluate,
+    inspect.inspect,
+    inspect.explain,
+    change.merge,
+    compare.compare,
+]
 for command in (*COMMANDS, *map(change.command, change.CHANGES)):
     register(app, command)
 

@@ -179,7 +179,7 @@ def _check_different(paths: list[Path], models: list[Stored]) -> None:
 
 
 def _merge_two(a: Stored, b: Stored, first: Path, second: Path) -> Stored:
-    """Return the sum of two models; TableError if they do not match."""
+    """Merge two models; TableError if they do not match."""
     who = f"{first} and {second}"
     advice = f"Fit the second like the first: `suffice fit TABLE --like {first} --out {second} --force`"
     if (a.about.target or b.about.target) != (b.about.target or a.about.target):

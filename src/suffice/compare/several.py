@@ -79,7 +79,7 @@ def f_test_repeated(scores: Any, *, alpha: float = 0.05, names: Any = None) -> T
 
 
 def tukey_hsd(groups: Any, *, repeated_measures: bool = False, alpha: float = 0.05, names: Any = None) -> Family:
-    """Find the pairs of methods that differ on average, with one level for all pairs together.
+    """Find the pairs of methods that differ on average, controlling the family-wise error rate.
 
         q = (mean_i - mean_j) / sqrt(E (1 / n_i + 1 / n_j) / 2),     studentized range of k means
 
@@ -188,7 +188,7 @@ def holm(
     alpha: float = 0.05,
     names: Any = None,
 ) -> Family:
-    """Find the pairs of methods that differ on the same rows, by any test of two, with one level for all pairs.
+    """Find the pairs of methods that differ, by any test of two, controlling the family-wise error rate.
 
     The p values of the pairs are adjusted by `holm_adjusted`: the probability of even one type I error is at most
     `alpha`, whichever methods are equal and however the pairs depend on each other.
@@ -232,7 +232,7 @@ def holm(
 
 
 def holm_adjusted(p_values: Any) -> Array:
-    """Adjust the p values of m tests so that comparing each with `alpha` keeps the level of all together.
+    """Adjust the p values of m tests so that comparing each with `alpha` controls the family-wise error rate.
 
         adjusted of the i-th smallest = max_{j <= i} min(1, (m - j + 1) p_j)
 
@@ -481,7 +481,7 @@ def friedman(
 
 
 def nemenyi(scores: Any, *, higher_is_better: bool, alpha: float = 0.05, names: Any = None) -> Family:
-    """Find the pairs of methods that rank differently over the same rows, with one level for all pairs together.
+    """Find the pairs of methods that rank differently over the same rows, controlling the family-wise error rate.
 
         critical difference of average ranks = q sqrt(k (k + 1) / (12 n)),     q: studentized range of k, infinite df
 

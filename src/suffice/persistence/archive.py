@@ -1,4 +1,4 @@
-"""The file itself: a zip archive, written completely or not at all, and read with limits."""
+"""The archive: a zip file, written completely or not at all, and read with size limits."""
 
 from __future__ import annotations
 

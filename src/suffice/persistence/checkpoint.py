@@ -42,7 +42,7 @@ _GUARD = Lock()
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Lock a file; CheckpointError if it is locked already. The lock of a process ends with the process."""
+    """Lock a file; CheckpointError if it is locked already. The lock is released when the process ends."""
     name = os.path.realpath(file)
     with _GUARD:
         if name in _HELD:
@@ -175,7 +175,7 @@ class Journal:
         return int(self.about["seed"])
 
     def answer(self, question: Content, work: Callable[[], V]) -> V:
-        """Return the answer to the next question, always as read from its file: both ways are the same to the bit.
+        """Return the answer to the next question, always as read from its file, so that both ways agree bit for bit.
 
         The last answer is computed again if its file is incomplete.
         """

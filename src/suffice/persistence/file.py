@@ -87,7 +87,7 @@ class Loaded(NamedTuple):
 
 
 def save(model: Any, path: Place, notes: Mapping[str, Any] | None = None, seen: str | None = ANY) -> None:
-    """Save a fitted estimator of this library, or a pipeline of such, to a file; `load` gives it back to the bit.
+    """Save a fitted estimator of this library, or a pipeline of these, to a file; `load` restores it bit for bit.
 
     The file holds settings, sums, parameters and how learning went, so that a model that was loaded can be merged,
     updated and made to forget as before. It is a zip archive of arrays and one JSON document, without pickle. It
@@ -267,10 +267,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 class Savable:
-    """An estimator that can be saved to a file."""
+    """Mixin of estimators that can be saved to a file."""
 
     def save(self, path: Place) -> None:
-        """Save this fitted estimator to a file; `suffice.load` gives it back to the bit.
+        """Save this fitted estimator to a file; `suffice.load` restores it bit for bit.
 
         Parameters
         ----------

@@ -206,7 +206,7 @@ class Method:
         return make_pipeline(self.prepare(np.flatnonzero(~data.categorical), np.flatnonzero(data.categorical)), model)
 
     def estimator(self, kinds: Mapping[str, str], seed: int) -> Any:
-        """Return the classifier alone, for a table as it is, with what columns are to be read as."""
+        """Return the classifier without preprocessing, for a table; `kinds` says what columns are read as."""
         model = self.make(seed)
         return model.set_params(columns=dict(kinds)) if kinds and self.takes_tables else model
 

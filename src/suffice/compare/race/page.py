@@ -8,7 +8,6 @@ from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from math import isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -237,10 +236,10 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
     gaps, best, chance = comparison.intervals(), comparison.best, comparison.chance
     dots = []
     for line in comparison.lines:
-        low, high = (100 * (best.error + gap) for gap in gaps.get(line.method, (nan, nan)))
-        ends = (None, None) if isnan(low) else (low, high)
+        gap = gaps.get(line.method)
+        low, high = (None, None) if gap is None else (100 * (best.error + end) for end in gap)
         note = "; ".join([METHODS[line.method].about, *(MEANING[mark] for mark in line.marks)])
-        dots.append(Dot(line.method, 100 * line.error, *ends, colours[line.method], note))
+        dots.append(Dot(line.method, 100 * line.error, low, high, colours[line.method], note))
     rule = None if chance is None else 100 * chance.error
     end = scale_end(comparison)
     plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
@@ -259,7 +258,7 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
 
 
 def scale_end(comparison: Comparison) -> float:
-    """Return the end of the scale of errors in percent: the third quartile, or the last method not far beyond it."""
+    """Return the end of the scale of errors in percent: the third quartile, or a method slightly above it."""
     errors = np.array([line.error for line in comparison.lines if not line.is_chance])
     best, gaps = comparison.best.error, comparison.intervals()
     highs = [best + high for method, (_, high) in gaps.items() if not is_chance(method)]

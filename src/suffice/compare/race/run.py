@@ -239,7 +239,7 @@ def _importances(method: str, workers: Workers, seconds: float) -> tuple[str, Re
 
 @dataclass(eq=False)
 class _Race:
-    """The course of a comparison: trials on samples, a plan, folds."""
+    """A comparison as it goes: trials on samples, a plan of rows and folds, then the folds."""
 
     found: Findings
     workers: Workers

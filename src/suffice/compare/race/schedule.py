@@ -85,7 +85,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Clock:
-    """A deadline, and the seconds there are in all."""
+    """A deadline, and the seconds from the start to it."""
 
     deadline: float
     whole: float
@@ -103,7 +103,8 @@ class Agenda(ABC, Generic[T]):
     """Tasks in an order that may depend on the results so far."""
 
     def __init__(self, found: Findings, clock: Clock, tasks: Iterable[T]) -> None:
-        self.found, self.clock, self.tasks = found, clock, deque(tasks)
+        self.found, self.clock = found, clock
+        self.tasks: deque[T] = deque(tasks)
 
     @abstractmethod
     def next(self) -> T | None:
@@ -165,7 +166,7 @@ class SampleRounds(Agenda[SampleTrial]):
 
 
 class Rounds(Agenda[Fold]):
-    """One fold of every method first, then always the fold that brings a method to the least time spent on it.
+    """One fold of every method first, then always the next fold of the method that will have taken the least time.
 
     So cheap methods finish while expensive ones begin, and every method has a first fold early.
     """
@@ -214,7 +215,7 @@ class Rounds(Agenda[Fold]):
 
 
 class ChoiceRounds(Agenda[Fold]):
-    """Folds one after another, all methods on each, while the best still has time to learn all rows.
+    """All methods on one fold after another, as long as the best still has time to learn all rows.
 
     `best` is the method of least log loss among those that can learn all rows in time; None if nothing was measured.
 
@@ -307,7 +308,7 @@ class ChoiceRounds(Agenda[Fold]):
         return float(sum(walls))
 
     def _spare(self) -> float:
-        """Return the seconds left after those in which the best could learn all rows."""
+        """Return the seconds left, less those that the best needs to learn all rows."""
         refit = 0.0 if self.best is None else SAFETY * self.refit_seconds(self.best)
         return self.clock.left() - RESTART_SECONDS - refit
 

@@ -39,7 +39,7 @@ class Bench:
     """Rows in files that all workers share, with an order to draw samples by."""
 
     data: Dataset  # the labels are the numbers of the classes
-    order: Array  # (n,) row numbers, shuffled so that any first part has the classes in their shares
+    order: Array  # (n,) row numbers, shuffled so that every prefix has the class proportions
     folder: Path
     seed: int
 
@@ -71,7 +71,7 @@ class Bench:
 
 
 def stratified_order(labels: Array, seed: int) -> Array:
-    """Return all row numbers with each class spread evenly: any first part has the classes in their shares.
+    """Return all row numbers, shuffled so that every prefix has about the class proportions of the whole.
 
     >>> labels = np.repeat([0, 1], [6, 2])
     >>> labels[stratified_order(labels, 0)][:4].sum()

@@ -126,7 +126,7 @@ def verdict(*content: object, kind: Kind = "plain") -> Html:
 
 
 def bullets(items: Iterable[object]) -> Html:
-    """A list; nothing for no items."""
+    """A bulleted list; empty without items."""
     lines = [tag("li", item) for item in items]
     return tag("ul", *lines) if lines else Html()
 
