@@ -86,35 +86,30 @@ def command(change: Change) -> Callable[..., None]:
         decimal: options.Decimal = None,
         separator: options.Separator = None,
     ) -> None:
+        # The file must still be as it was seen when the changed model is written.
         seen = check_output("--out", out, (table,), force, place=model)
-        _make(change, model, table, out, seen, target, Reading(tuple(na or ()), decimal, separator))
+        stored = load(model)
+        check_writable(out or model)
+        try:
+            method = getattr(stored.model, change.method)
+        except AttributeError as error:
+            raise TableError(f"{model} cannot do this: {error.__cause__ or error}") from None
+        rows = rows_for(stored, table, Reading(tuple(na or ()), decimal, separator), target, learn=True)
+        note(rows.notes)
+        if change.method == "partial_fit":
+            note(_learned_before(stored.about.history, Path(table).name))
+        n = counted(rows.X.num_rows, "row")
+        with noting(), working(f"{change.doing} {n}"):
+            method(rows.X, rows.y)
+        note_stale(stored.model)  # computes the parameters from the sums, so that they are saved
+        about = stored.about.then(f"{change.did} {n} of {Path(table).name}")
+        keep(replace(stored, about=replace(about, target=about.target or target)), out or model, seen)
+        total = counted(round(stored.model.class_count_.sum()), "row")
+        say(f"{change.did} {n}; {type(stored.model).__name__} of {total}")
+        say(f"model: {out or model}")
 
     run.__name__, run.__doc__ = change.name, change.help
     return run
-
-
-def _make(
-    change: Change, path: Path, table: str, out: Path | None, seen: str | None, target: str | None, how: Reading
-) -> None:
-    """Change a model by rows and write it, unless another command has written it since its file was `seen`."""
-    stored = load(path)
-    check_writable(out or path)
-    try:
-        method = getattr(stored.model, change.method)
-    except AttributeError as error:
-        raise TableError(f"{path} cannot do this: {error.__cause__ or error}") from None
-    rows = rows_for(stored, table, how, target, learn=True)
-    note(rows.notes)
-    if change.method == "partial_fit":
-        note(_learned_before(stored.about.history, Path(table).name))
-    n = counted(rows.X.num_rows, "row")
-    with noting(), working(f"{change.doing} {n}"):
-        method(rows.X, rows.y)
-    note_stale(stored.model)  # computes the parameters from the sums, so that they are saved
-    about = stored.about.then(f"{change.did} {n} of {Path(table).name}")
-    keep(replace(stored, about=replace(about, target=about.target or target)), out or path, seen)
-    say(f"{change.did} {n}; {type(stored.model).__name__} of {counted(round(stored.model.class_count_.sum()), 'row')}")
-    say(f"model: {out or path}")
 
 
 def _learned_before(history: list[str], name: str) -> list[str]:

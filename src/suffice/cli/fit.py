@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -101,7 +101,8 @@ def _fit(sheet: Sheet, target: str, method: Method | None, how: Reading, seed: i
     sheet = columns_for(method, sheet, target)
     note(sheet.notes)
     estimator = method.estimator(_categories(how, sheet), seed)
-    _learn(estimator, sheet.table.drop_columns([target]), y)
+    with working(f"learning from {counted(len(y), 'row')}"):
+        estimator.fit(sheet.table.drop_columns([target]), y)
     kinds = {name: str(kind_of(sheet.table[name])) for name in sheet.table.column_names if name != target}
     kinds = {name: TEXT if kind == NOTHING else kind for name, kind in kinds.items()}
     ignored = [*how.drop, *(column for column in there if column != target and column not in kinds)]
@@ -121,13 +122,9 @@ def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Sto
     if hasattr(first.model, "encoder_"):
         estimator.set_params(encoder=first.model.encoder_)
     labels = np.asarray(rows.y)
-    _learn(estimator, rows.X, labels)
+    with working(f"learning from {counted(len(labels), 'row')}"):
+        estimator.fit(rows.X, labels)
     return _described(Stored(estimator, known), path, len(labels))
-
-
-def _learn(estimator: Any, X: Any, y: Array) -> None:
-    with working(f"learning from {counted(len(y), 'row')}"):
-        estimator.fit(X, y)
 
 
 def _described(stored: Stored, path: str, n: int) -> Stored:

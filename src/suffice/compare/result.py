@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -192,12 +192,8 @@ def groups(names: tuple[str, ...], differing: Iterable[tuple[str, str]]) -> tupl
     for pair in differing:
         broken = {s for s in sets if s.issuperset(pair)}
         sets = sets - broken | {s - {name} for s in broken for name in pair}
-        sets -= {small for small, large in _both_ways(sets) if small < large}
+        sets -= {small for small, large in permutations(sets, 2) if small < large}
     return tuple(sorted((tuple(n for n in names if n in s) for s in sets), key=lambda g: [names.index(n) for n in g]))
-
-
-def _both_ways(sets: Iterable[frozenset[str]]) -> list[tuple[frozenset[str], frozenset[str]]]:
-    return [pair for a, b in combinations(sets, 2) for pair in ((a, b), (b, a))]
 
 
 def versus(first: str, second: str, difference: float) -> str:

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -125,7 +125,14 @@ def read(file: BinaryIO) -> dict[str, bytes]:
     with ZipFile(file) as archive:
         entries = archive.infolist()
         _check(entries, size)
-        return dict(_contents(archive, entries))
+        members = {}
+        for entry in entries:
+            with archive.open(entry) as member:
+                data = member.read(entry.file_size + 1)
+            if len(data) != entry.file_size:
+                raise ModelFileError(f"its member {entry.filename} does not have the size that it says")
+            members[entry.filename] = data
+        return members
 
 
 def _check(entries: list[ZipInfo], size: int) -> None:
@@ -144,12 +151,3 @@ def _check(entries: list[ZipInfo], size: int) -> None:
     text = next(entry.file_size for entry in entries if entry.filename == DOCUMENT)
     if not _allowed(size, sum(entry.file_size for entry in entries), text):
         raise ModelFileError("it unpacks to far more bytes than it has, unlike any model file")
-
-
-def _contents(archive: ZipFile, entries: list[ZipInfo]) -> Iterator[tuple[str, bytes]]:
-    for entry in entries:
-        with archive.open(entry) as member:
-            data = member.read(entry.file_size + 1)
-        if len(data) != entry.file_size:
-            raise ModelFileError(f"its member {entry.filename} does not have the size that it says")
-        yield entry.filename, data

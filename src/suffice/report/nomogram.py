@@ -298,20 +298,12 @@ def form(
     more = rows[MAX_UNFOLDED:]
     folded = page.fold(f"{len(more)} more columns, which count as they are set", *more) if more else None
     set_ = tag("div", tag("div", *tools, class_="bar-of"), *rows[:MAX_UNFOLDED], folded, class_="set")
-    classes = data["classes"]
-    options = [tag("option", "the most probable", value="", selected=len(classes) != 2)]
-    each = enumerate(map(named, classes))
-    options += [tag("option", name, value=c, selected=len(classes) == 2 and c == 1) for c, name in each]
-    pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
-    note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
-    none = "Every class is ruled out by some column, so that the probabilities mean little."
-    ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
-    why = tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")
     # JSON that cannot end the script element
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     safe = Html(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
     embedded = tag("script", safe, type="application/json", id="nomogram-data")
-    return tag("div", tag("div", _answer(classes, counts), why, class_="result"), set_, class_="nomogram") + embedded
+    result = tag("div", _answer(data["classes"], counts), _why(data["classes"]), class_="result")
+    return tag("div", result, set_, class_="nomogram") + embedded
 
 
 def _number(control: Control, at: int) -> list[Html]:
@@ -360,3 +352,15 @@ def _answer(classes: Sequence[str], counts: Array) -> Html:
     table = tag("table", caption, body, class_="classes many" if len(classes) > MAX_CLASSES_NARROW else "classes")
     status = tag("p", role="status", class_="spoken")
     return tag("div", page.heading("Probabilities"), table, status, class_="answer")
+
+
+def _why(classes: Sequence[str]) -> Html:
+    """The waterfall of what each column adds, which the script fills, and the class that it is about."""
+    options = [tag("option", "the most probable", value="", selected=len(classes) != 2)]
+    each = enumerate(map(named, classes))
+    options += [tag("option", name, value=c, selected=len(classes) == 2 and c == 1) for c, name in each]
+    pick = tag("label", tag("span", "Class"), tag("select", *options, id="against"), class_="pick")
+    note = tag("p", "What each column adds to ", tag("b", class_="of-class"), ".", class_="quiet")
+    none = "Every class is ruled out by some column, so that the probabilities mean little."
+    ruled = tag("p", none, class_="quiet", id="ruled-out", hidden=True)
+    return tag("div", page.heading("Why"), pick, note, ruled, tag("ol", class_="waterfall"), class_="why")

@@ -223,9 +223,9 @@ def colours_of(comparison: Comparison) -> dict[str, int]:
     return {method: at if at < SERIES else PLAIN for at, method in enumerate(order)} | {CHANCE: PLAIN}
 
 
-def _with_probabilities(comparison: Comparison, most: int = 3) -> list[str]:
-    """Return the best methods among those that predict probabilities."""
-    return [line.method for line in comparison.lines if line.log_loss is not None and not line.is_chance][:most]
+def _with_probabilities(comparison: Comparison) -> list[str]:
+    """Return the best three methods that predict probabilities."""
+    return [line.method for line in comparison.lines if line.log_loss is not None and not line.is_chance][:3]
 
 
 def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, int]) -> Html:

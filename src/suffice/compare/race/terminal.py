@@ -33,29 +33,25 @@ def watching(out: Console, err: Console, limit: float) -> Iterator[Watch]:
     """Yield a function that shows news: in a live table on a terminal, else as lines on standard error."""
     began = time.monotonic()
     if not out.is_terminal or out.is_dumb_terminal:
-        yield _Lines(err, began)
+        printed: set[tuple[str, str]] = set()
+
+        def tell(text: str) -> None:
+            passed = f"{time.monotonic() - began:6.1f} s"
+            err.print(f"{passed}  {text}", markup=False, highlight=False, soft_wrap=True)
+
+        def lines(found: Findings, method: str) -> None:
+            """Print a line for the first news of a method, and one for its last fold."""
+            if found.doing:
+                tell(found.doing)
+            for occasion, text in _news(found, method).items() if method else ():
+                if (method, occasion) not in printed:
+                    printed.add((method, occasion))
+                    tell(f"{method}: {text}")
+
+        yield lines
         return
     with Live(console=out, refresh_per_second=4, transient=True) as live:
         yield lambda found, _: live.update(_so_far(found, time.monotonic() - began, limit, out.height))
-
-
-class _Lines:
-    """Print a line for the first news of a method, and one for its last fold."""
-
-    def __init__(self, console: Console, began: float) -> None:
-        self.console, self.began, self.printed = console, began, set[tuple[str, str]]()
-
-    def __call__(self, found: Findings, method: str) -> None:
-        if found.doing:
-            self._print(found.doing)
-        for occasion, text in _news(found, method).items() if method else ():
-            if (method, occasion) not in self.printed:
-                self.printed.add((method, occasion))
-                self._print(f"{method}: {text}")
-
-    def _print(self, text: str) -> None:
-        passed = f"{time.monotonic() - self.began:6.1f} s"
-        self.console.print(f"{passed}  {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _news(found: Findings, method: str) -> dict[str, str]:

@@ -117,7 +117,11 @@ class Workers:
             received = worker.line.recv()
         except (EOFError, OSError):
             worker.process.join(1)
-            return self._kill(worker, {FAILED: f"its process ended by itself ({_how(worker.process.exitcode)})"})
+            code = worker.process.exitcode
+            why = f"code {code}"
+            if code is not None and code < 0:
+                why = f"{signal.Signals(-code).name}: perhaps there was not enough memory"
+            return self._kill(worker, {FAILED: f"its process ended by itself ({why})"})
         if not worker.ready:
             worker.ready = True
             worker.start()
@@ -199,12 +203,6 @@ def _end(worker: _Worker) -> None:
     worker.line.close()
     worker.process.kill()
     worker.process.join()
-
-
-def _how(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"code {code}"
-    return f"{signal.Signals(-code).name}: perhaps there was not enough memory"
 
 
 def _serve(line: Connection, opening: Callable[[], Opened]) -> None:
