@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from suffice.data import OneHot
 from suffice.models import FullGaussian
 from suffice.models.planes.pencil import Pencil
-from suffice.models.planes.rules import linear_bayes, minimax
+from suffice.models.planes.planes import linear_bayes, minimax
 
 
 def problem(d, seed=0):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from suffice._core.features import Features
 from suffice._core.vector import Array
 from suffice._estimator.classifier import Classifier
 from suffice._runtime.messages import COUNT, FRACTION, SettingRule, all_or_nothing, check, or_else
-from suffice.encoders import Numbers
+from suffice.encoders import Encoder, Numbers
 from suffice.models import (
     Canonical,
     FullGaussian,
@@ -20,7 +22,6 @@ from suffice.models import (
     Statistics,
     TiedFullGaussian,
 )
-from suffice.models.gaussian.canonical import Scored
 from suffice.models.gaussian.regularised import Shrunk
 from suffice.models.linear import Linear
 from suffice.persistence import export
@@ -69,6 +70,7 @@ class _DiscriminantAnalysis(Classifier):
         return self.class_prior_
 
 
+@dataclass(eq=False, repr=False)
 class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
     """Quadratic discriminant analysis: every class is normal with a covariance of its own.
 
@@ -125,18 +127,12 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
        doi:10.1109/TSP.2010.2053029.
     """
 
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        shrinkage: Any = None,
-        tying: float = 0.0,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.shrinkage = shrinkage
-        self.tying = tying
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    shrinkage: Any = None
+    tying: float = 0.0
 
     def _model(self) -> FullGaussian | RegularisedGaussian:
         settings = self._settings()
@@ -170,6 +166,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
         return np.linalg.eigh(self.covariance_)[1][:, :, ::-1]
 
 
+@dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _DiscriminantAnalysis):
     """Linear discriminant analysis: the classes are normal with one covariance, pooled within them.
 
@@ -232,18 +229,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
        doi:10.1109/TSP.2010.2053029.
     """
 
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        shrinkage: Any = None,
-        n_components: int | None = None,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.shrinkage = shrinkage
-        self.n_components = n_components
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    shrinkage: Any = None
+    n_components: int | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -284,7 +275,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> Any:
         """The canonical coordinates (n, n_components) of rows: X @ scalings_."""
         encoder, features = self._fit_result().model.encoder, self.statistics_.domain.features
-        coordinates = Scored(encoder, features, self._canonical(), self._n_features_out)
+        coordinates = CanonicalScores(encoder, features, self._canonical(), self._n_features_out)
         return self._measure(X, coordinates, self.get_feature_names_out())
 
     def to_sklearn(self) -> Any:
@@ -326,3 +317,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def intercept_(self) -> Array:
         """The constant of the log-odds, or of the score of each class."""
         return Linear.of(self.parameters_).log_odds()[1]
+
+
+@dataclass(frozen=True)
+class CanonicalScores:
+    """Canonical scores of rows, encoded or not, as a value that travels to where the rows are."""
+
+    encoder: Encoder
+    features: Features
+    canonical: Canonical
+    m: int
+
+    def __call__(self, X: Any) -> Array:
+        return self.canonical.scores(self.features.read(self.encoder(X)), self.m)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import COUNT, NUMBER, POSITIVE, all_or_nothing, check, one_of, or_else
 from suffice._runtime.system import free_memory
 from suffice.data import is_source
-from suffice.encoders.numbers import check_finite_for
+from suffice.encoders.base import check_finite_for
 from suffice.persistence import Savable
 from suffice.tangent import MinimaxProbabilityMachine
 
@@ -25,6 +26,7 @@ MATRICES, MATRICES_PER_CLASS = 14, 4  # of n x n numbers that learning has in me
 ROWS_PER_BLOCK = 4096  # in prediction
 
 
+@dataclass(eq=False, repr=False)
 class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     """The minimax probability machine in the feature space of a kernel, with a curved border.
 
@@ -70,28 +72,18 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
     Lanckriet, El Ghaoui, Bhattacharyya, Jordan: A robust minimax approach to classification (2002), section 3.
     """
 
-    machine_: MinimaxProbabilityMachine
-    _rows: Annotated[Array, "n d"]  # distinct
-    _gamma: float
-    _root: Annotated[Array, "n n"]  # K^(-1/2)
+    kernel: str = "rbf"
+    gamma: Any = "scale"
+    degree: int = 3
+    coef0: float = 1.0
+    ridge: float = 0.1
+    multi_class: str = "ovo"
+    max_memory: float | None = None
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 1.0,
-        ridge: float = 0.1,
-        multi_class: str = "ovo",
-        max_memory: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.ridge = ridge
-        self.multi_class = multi_class
-        self.max_memory = max_memory
+    machine_: MinimaxProbabilityMachine = field(init=False)
+    _rows: Annotated[Array, "n d"] = field(init=False)  # distinct
+    _gamma: float = field(init=False)
+    _root: Annotated[Array, "n n"] = field(init=False)  # K^(-1/2)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and weights (n,)."""

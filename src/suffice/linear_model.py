@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from suffice.priors import Dirichlet, gaussian_prior
 __all__ = ["LogisticRegression"]
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(Classifier):
     """Logistic regression: linear log-odds by penalised maximum likelihood, or by any other learner.
 
@@ -70,16 +72,11 @@ class LogisticRegression(Classifier):
     Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A.
     """
 
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        multi_class: str = "softmax",
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.multi_class = multi_class
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    multi_class: str = "softmax"
 
     def _model(self) -> Softmax | Contests[Any]:
         check(self, multi_class=one_of("softmax", *MULTI_CLASS))

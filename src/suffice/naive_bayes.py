@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -42,6 +42,7 @@ from suffice.priors import dirichlet_prior, gamma_prior, gaussian_prior, plain_p
 __all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB", "NaiveBayes", "PoissonNB"]
 
 
+@dataclass(eq=False, repr=False)
 class GaussianNB(Classifier):
     """Naive Bayes for numbers: every feature is normal within each class, independent of the others.
 
@@ -79,16 +80,11 @@ class GaussianNB(Classifier):
     Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, VI-A and appendix B.
     """
 
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        tied: bool = False,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.tied = tied
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    tied: bool = False
 
     def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
         model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
@@ -118,6 +114,7 @@ class GaussianNB(Classifier):
         return np.broadcast_to(theta.variance, theta.mean.shape).copy()
 
 
+@dataclass(eq=False, repr=False)
 class CategoricalNB(Classifier):
     """Naive Bayes for categories: strings, integers, booleans, categorical columns of data frames, also floats.
 
@@ -159,18 +156,13 @@ class CategoricalNB(Classifier):
     Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers, II-C and appendix B.
     """
 
-    statistics_: Statistics[Counts]
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    categories: Any = None
 
-    def __init__(
-        self,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        categories: Any = None,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.categories = categories
+    statistics_: Statistics[Counts] = field(init=False)
 
     def _model(self) -> Categorical:
         encoder = Categories.declare(self.categories, who=type(self).__name__)
@@ -238,6 +230,7 @@ class _Counting(Classifier):
         return self._class_log_prob()
 
 
+@dataclass(eq=False, repr=False)
 class MultinomialNB(_Counting):
     """Multinomial naive Bayes for word counts, dense or sparse: the words of a row, given how many there are.
 
@@ -275,14 +268,13 @@ class MultinomialNB(_Counting):
     McCallum, Nigam: A comparison of event models for naive Bayes text classification. AAAI workshop, 1998.
     """
 
-    statistics_: Statistics[Words]
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+
+    statistics_: Statistics[Words] = field(init=False)
     class_weight = None  # as in scikit-learn: rows can be weighted
     _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
-
-    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
 
     def _model(self) -> Multinomial:
         encoder = NonNegative(who=type(self).__name__)
@@ -304,6 +296,7 @@ class MultinomialNB(_Counting):
         return self.statistics_.sums.table.copy()
 
 
+@dataclass(eq=False, repr=False)
 class BernoulliNB(_Counting):
     """Bernoulli naive Bayes for features that are present or absent, dense or sparse; absence counts as well.
 
@@ -340,18 +333,13 @@ class BernoulliNB(_Counting):
     McCallum, Nigam: A comparison of event models for naive Bayes text classification. AAAI workshop, 1998.
     """
 
-    statistics_: Statistics[Presences]
+    binarize: float | None = 0.0
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
 
-    def __init__(
-        self,
-        binarize: float | None = 0.0,
-        prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.binarize = binarize
+    statistics_: Statistics[Presences] = field(init=False)
 
     def _model(self) -> Bernoulli:
         check(self, binarize=or_else(None, NUMBER))
@@ -374,6 +362,7 @@ class BernoulliNB(_Counting):
         return self.statistics_.sums.total.copy()
 
 
+@dataclass(eq=False, repr=False)
 class PoissonNB(_Counting):
     """Naive Bayes for event counts, dense or sparse: every count is Poisson within each class.
 
@@ -404,15 +393,14 @@ class PoissonNB(_Counting):
     (array([2., 8.]), array(['few'], dtype='<U4'))
     """
 
-    statistics_: Statistics[Totals]
+    prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+
+    statistics_: Statistics[Totals] = field(init=False)
 
     class_weight = None  # as in scikit-learn: rows can be weighted
     _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
-
-    def __init__(self, prior: Any = "default", learner: Any = None, class_prior: Any = None) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
 
     def _model(self) -> Poisson:
         encoder = NonNegative(missing=True, who=type(self).__name__)
@@ -435,6 +423,7 @@ def _with_infinity(log_p: Array) -> Array:
     return np.where(log_p <= LOG_ZERO, -np.inf, log_p)
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(Classifier):
     """Naive Bayes for mixed tables: numbers, dates, text, categories and truth values, with missing entries.
 
@@ -493,32 +482,20 @@ class NaiveBayes(Classifier):
     array(['no', 'yes'], dtype='<U3')
     """
 
-    _takes_tables: ClassVar = True
+    columns: Any = None
+    numeric: str = "bins"
+    n_bins: int = 32
+    strategy: str = "quantile"
+    spikes: bool = True
+    min_frequency: float = 2.0
+    missing: str = "ignore"
+    prior: Any = "default"
+    numeric_prior: Any = "default"
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
 
-    def __init__(
-        self,
-        columns: Any = None,
-        numeric: str = "bins",
-        n_bins: int = 32,
-        strategy: str = "quantile",
-        spikes: bool = True,
-        min_frequency: float = 2.0,
-        missing: str = "ignore",
-        prior: Any = "default",
-        numeric_prior: Any = "default",
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        super().__init__(prior, learner, class_prior, class_weight)
-        self.columns = columns
-        self.numeric = numeric
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.spikes = spikes
-        self.min_frequency = min_frequency
-        self.missing = missing
-        self.numeric_prior = numeric_prior
+    _takes_tables: ClassVar = True
 
     def _model(self) -> Product:
         check(self, numeric=one_of(ReadAs.BINS, ReadAs.GAUSSIAN), missing=one_of("ignore", "indicator"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -39,6 +39,7 @@ MAX_ROWS_PER_TREE = 8192
 MIN_ROWS_FOR_COLUMN_WEIGHTS, MAX_COLUMNS_WITH_WEIGHTS = 5000, 100
 
 
+@dataclass(eq=False, repr=False)
 class TabularClassifier(ExpertClassifier):
     """The default classifier for tables: numbers, dates, text, categories and truth values, with missing entries.
 
@@ -113,27 +114,16 @@ class TabularClassifier(ExpertClassifier):
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
-    _silent: dict[int, str]  # why columns are ignored: a LeftOut by their numbers
+    columns: Any = None
+    n_trees: int = 100
+    encoder: Any = None
+    weights: Any = None
+    learner: Any = None
+    class_prior: Any = None
+    class_weight: Any = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        columns: Any = None,
-        n_trees: int = 100,
-        encoder: Any = None,
-        weights: Any = None,
-        learner: Any = None,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.columns = columns
-        self.n_trees = n_trees
-        self.encoder = encoder
-        self.weights = weights
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.random_state = random_state
+    _silent: dict[int, str] = field(init=False)  # why columns are ignored: a LeftOut by their numbers
 
     def _model(self) -> Experts:
         check(self, n_trees=COUNT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from suffice.learners import Fit
 from suffice.losses import Loss
 from suffice.models import Contests, Moments, Statistics, TangentPlane
 from suffice.models.compose.contests import MULTI_CLASS, side
-from suffice.models.planes import rules
+from suffice.models.planes import planes
 from suffice.models.planes.pencil import Pencil, Plane
-from suffice.models.planes.rules import Rule
+from suffice.models.planes.planes import Rule
 from suffice.persistence import export
 from suffice.priors import log_class_prior
 
@@ -87,24 +88,17 @@ class NoTangentPlaneWarning(UserWarning):
     """No plane between the means of two classes satisfies the criterion."""
 
 
+@dataclass(eq=False, repr=False)
 class TangentDiscriminant(Classifier):
     """The base of all planes: moments, pairs of classes, and the geometry as attributes."""
 
-    class_weight = None  # not a setting, as it hardly moves a plane between the means: use `costs`
+    ridge: float = 1e-6
+    learner: Any = None
+    class_prior: Any = None
+    costs: Any = None
+    multi_class: str = "ovo"
 
-    def __init__(
-        self,
-        ridge: float = 1e-6,
-        learner: Any = None,
-        class_prior: Any = None,
-        costs: Any = None,
-        multi_class: str = "ovo",
-    ) -> None:
-        self.ridge = ridge
-        self.learner = learner
-        self.class_prior = class_prior
-        self.costs = costs
-        self.multi_class = multi_class
+    class_weight = None  # not a setting, as it hardly moves a plane between the means: use `costs`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -290,7 +284,7 @@ class FisherDiscriminant(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.fisher
+        return planes.fisher
 
 
 class ScatterDiscriminant(TangentDiscriminant):
@@ -312,7 +306,7 @@ class ScatterDiscriminant(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.scatter
+        return planes.scatter
 
 
 class MinimaxProbabilityMachine(TangentDiscriminant):
@@ -339,7 +333,7 @@ class MinimaxProbabilityMachine(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.minimax
+        return planes.minimax
 
 
 class MinimumErrorMPM(TangentDiscriminant):
@@ -365,7 +359,7 @@ class MinimumErrorMPM(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.minimum_error
+        return planes.minimum_error
 
 
 class QuasiBayes(TangentDiscriminant):
@@ -391,7 +385,7 @@ class QuasiBayes(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.quasi_bayes
+        return planes.quasi_bayes
 
 
 class LinearBayes(TangentDiscriminant):
@@ -417,7 +411,7 @@ class LinearBayes(TangentDiscriminant):
     """
 
     def _rule(self) -> Rule:
-        return rules.linear_bayes
+        return planes.linear_bayes
 
 
 class DesignedDiscriminant(TangentDiscriminant):
@@ -464,4 +458,4 @@ class DesignedDiscriminant(TangentDiscriminant):
     def _rule(self) -> Rule:
         if not callable(self.criterion):
             raise ValueError(f"criterion must be a function of (mu1, mu2, var1, var2), got {self.criterion!r}")
-        return rules.Designed(self.criterion)
+        return planes.Designed(self.criterion)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from suffice.models.compiled import tables as _kernels
+from suffice.models.tables import compiled as _kernels
 from suffice.models.tables import histogram as grid
 
 RNG = np.random.default_rng(0)

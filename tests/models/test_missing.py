@@ -26,7 +26,7 @@ from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import DegenerateError, FullGaussian, Moments
-from suffice.models.gaussian import em, patterns
+from suffice.models.gaussian import patterns
 from suffice.models.gaussian.patterns import Entries, Patterns
 from tests.oracles import posterior
 from tests.samples import IRIS
@@ -93,14 +93,14 @@ def test_em_is_where_a_general_optimiser_ends(kind, prior, d):
 def test_the_log_posterior_never_falls(kind, prior, monkeypatch):
     X, y = rows(2, d=4, k=3)
     passed = []
-    step = em._EM._step
+    step = patterns._EM._step
 
     def watched(self, s, theta):
         got = step(self, s, theta)
         passed.append((theta, got.value))
         return got
 
-    monkeypatch.setattr(em._EM, "_step", watched)
+    monkeypatch.setattr(patterns._EM, "_step", watched)
     fit = kind(prior=prior).fit(X, y)
     history = np.array(fit.history_["log_posterior"])
     assert fit.converged_

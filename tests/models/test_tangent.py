@@ -28,7 +28,7 @@ from suffice import (
 from suffice._core.labels import OneHot
 from suffice.models import FullGaussian
 from suffice.models.planes.pencil import Pencil, worst_error
-from suffice.models.planes.rules import linear_bayes, minimum_error
+from suffice.models.planes.planes import linear_bayes, minimum_error
 
 KINDS = [FisherDiscriminant, ScatterDiscriminant, MinimaxProbabilityMachine, MinimumErrorMPM, QuasiBayes, LinearBayes]
 

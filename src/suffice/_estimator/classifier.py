@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -110,7 +110,6 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
     Where the docstring of a subclass says of a setting "As in every `Classifier`", `SHARED_SETTINGS` has the text.
     """
 
-    prior: Any
     learner: Any
     class_weight: Any
 
@@ -122,14 +121,6 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
     _before: Fit | None = None  # the last fit from rows, which is carried over to other sums
     _told: bool = True  # False while a StaleWarning is still to be emitted
     _shifted: bool = False  # whether class probabilities were changed after learning
-
-    def __init__(
-        self, prior: Any = "default", learner: Any = None, class_prior: Any = None, class_weight: Any = None
-    ) -> None:
-        self.prior = prior
-        self.learner = learner
-        self.class_prior = class_prior
-        self.class_weight = class_weight
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -648,6 +639,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         return np.asarray(found)
 
 
+@dataclass(eq=False, repr=False)
 class ModelClassifier(Classifier):
     """A classifier around any model of `suffice.models`, or one of your own.
 
@@ -665,10 +657,9 @@ class ModelClassifier(Classifier):
     array([0])
     """
 
-    def __init__(self, model: Any = None, learner: Any = None, class_weight: Any = None) -> None:
-        self.model = model
-        self.learner = learner
-        self.class_weight = class_weight
+    model: Any = None
+    learner: Any = None
+    class_weight: Any = None
 
     def _set_class_prior(self, class_prior: dict[Any, float]) -> None:
         self.model = replace(self._model(), class_prior=class_prior)  # type: ignore[call-arg] # a dataclass with it, of whatever kind

@@ -18,9 +18,17 @@ from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.base import Encoder, as_array, frame_of, names_of, numbers_of, object_array, side_by_side
+from suffice.encoders.base import (
+    Encoder,
+    as_array,
+    check_finite,
+    frame_of,
+    names_of,
+    numbers_of,
+    object_array,
+    side_by_side,
+)
 from suffice.encoders.categories import CodedColumn, coded, decoded, entries_of, values_of
-from suffice.encoders.numbers import check_finite
 
 DAY = np.timedelta64(86_400_000_000, "us")
 TEXTS_LOOKED_AT = 200  # entries of a text column that are tested for being numbers or dates

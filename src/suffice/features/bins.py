@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from suffice.models.tables.binned import BY_CLASS, ColumnCells, describe
 from suffice.persistence import Savable
 
 
+@dataclass(eq=False, repr=False)
 class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Replace numbers by the cells that they are in: codes 0, 1, ... in the order of the numbers.
 
@@ -63,13 +65,12 @@ class Bins(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     1993.
     """
 
-    statistics_: Statistics[Histogram]
-    _cells: BinFeatures | None
+    strategy: str = "quantile"
+    n_bins: int = 32
+    spikes: bool = True
 
-    def __init__(self, strategy: str = "quantile", n_bins: int = 32, spikes: bool = True) -> None:
-        self.strategy = strategy
-        self.n_bins = n_bins
-        self.spikes = spikes
+    statistics_: Statistics[Histogram] = field(init=False)
+    _cells: BinFeatures | None = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Sum the histograms of all rows, and choose the cells.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled
 from suffice._runtime.messages import COUNT, POSITIVE, SettingRule, all_or_nothing, check, is_number, one_of
 from suffice._runtime.progress import progress
-from suffice.encoders.numbers import check_finite_for
+from suffice.encoders.base import check_finite_for
 from suffice.persistence import Savable
 
 ROWS_TRANSFORMED = 4096  # rows of RBF columns at a time, which stay in the cache between the steps
@@ -71,6 +72,7 @@ def distinct_rows(X: Array, count: int, rng: np.random.RandomState, called: str)
     )
 
 
+@dataclass(eq=False, repr=False)
 class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Frequency-sensitive competitive learning: a centre that has often won must be nearer to win again.
 
@@ -123,27 +125,18 @@ class FSCL(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     appendix C, with the time constant in both exponentials and visits counted over all epochs.
     """
 
-    cluster_centers_: Annotated[Array, "m d"]
-    labels_: Annotated[Array, "int n"]
-    counts_: Annotated[Array, "int m"]
-    inertia_: float
-    n_iter_: int
+    n_clusters: int = 8
+    epochs: int = 100
+    decay: str = "exponential"
+    rate: float = 0.3
+    random_state: Any = None
+    verbose: int = 0
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        epochs: int = 100,
-        decay: str = "exponential",
-        rate: float = 0.3,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epochs = epochs
-        self.decay = decay
-        self.rate = rate
-        self.random_state = random_state
-        self.verbose = verbose
+    cluster_centers_: Annotated[Array, "m d"] = field(init=False)
+    labels_: Annotated[Array, "int n"] = field(init=False)
+    counts_: Annotated[Array, "int m"] = field(init=False)
+    inertia_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
         """Place the centres; `y` is ignored.
@@ -233,6 +226,7 @@ def nearest(X: Array, centers: Array) -> tuple[Array, Array]:
 CLUSTERERS = {"fscl": FSCL, "kmeans": KMeans}
 
 
+@dataclass(eq=False, repr=False)
 class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Gaussian radial basis columns: the nearness of a row to each of m centres, between 0 and 1.
 
@@ -273,22 +267,14 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     is a unit of the column, which the discriminants do not see.
     """
 
-    centers_: Annotated[Array, "m d"]
-    sigma_: Annotated[Array, "m"]
+    n_centers: int = 10
+    centers: Any = "fscl"
+    width: float = 4.0
+    sigma: Any = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        n_centers: int = 10,
-        centers: Any = "fscl",
-        width: float = 4.0,
-        sigma: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.centers = centers
-        self.width = width
-        self.sigma = sigma
-        self.random_state = random_state
+    centers_: Annotated[Array, "m d"] = field(init=False)
+    sigma_: Annotated[Array, "m"] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - as scikit-learn calls it
         """Place the centres and measure their widths; `y` is ignored.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ from suffice.encoders.trees.partitions import Trees
 from suffice.persistence import Savable
 
 
+@dataclass(eq=False, repr=False)
 class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random trees, each as a column: the number of the leaf that a row falls into.
 
@@ -86,29 +87,18 @@ class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Geurts, Ernst, Wehenkel: Extremely randomized trees. Machine Learning 63 (2006), doi:10.1007/s10994-006-6226-1.
     """
 
-    encoder_: encoders.TreePartitions
-    feature_names_in_: Array
-    n_features_in_: int
+    n: int = 100
+    max_rows: int = 2048
+    candidates: int = 3
+    min_leaf: float = 3.0
+    min_split: float = 6.0
+    labels: bool = True
+    columns: Any = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        n: int = 100,
-        max_rows: int = 2048,
-        candidates: int = 3,
-        min_leaf: float = 3.0,
-        min_split: float = 6.0,
-        labels: bool = True,
-        columns: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n = n
-        self.max_rows = max_rows
-        self.candidates = candidates
-        self.min_leaf = min_leaf
-        self.min_split = min_split
-        self.labels = labels
-        self.columns = columns
-        self.random_state = random_state
+    encoder_: encoders.TreePartitions = field(init=False)
+    feature_names_in_: Array = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the trees.

@@ -238,6 +238,7 @@ def numbered(data: Data) -> Memory:
     return Memory(NumberedRows(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)
 
 
+@dataclass(eq=False, repr=False)
 class RiskCalibration(Iterative):
     """Risk-based calibration (RC): move the statistics until predicted probabilities match the labels on average.
 
@@ -301,37 +302,20 @@ class RiskCalibration(Iterative):
     .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for generative classifiers.
     """
 
-    def __init__(
-        self,
-        rate: float | str = "adaptive",
-        max_iter: int = 64,
-        stop: str | None = "log-loss",
-        anchor: float = 0.1,
-        init: str = "data",
-        freeze: str = "block",
-        batch_size: int | None = None,
-        validation_fraction: float | None = None,
-        n_init: int = 1,
-        tol: float = 1e-4,
-        costs: ArrayLike | None = None,
-        random_state: Seed = None,
-        verbose: int = 0,
-        out_of_sample: bool = False,
-    ) -> None:
-        self.rate = rate
-        self.max_iter = max_iter
-        self.stop = stop
-        self.anchor = anchor
-        self.init = init
-        self.freeze = freeze
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.n_init = n_init
-        self.tol = tol
-        self.costs = costs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.out_of_sample = out_of_sample
+    rate: float | str = "adaptive"
+    max_iter: int = 64
+    stop: str | None = "log-loss"
+    anchor: float = 0.1
+    init: str = "data"
+    freeze: str = "block"
+    batch_size: int | None = None
+    validation_fraction: float | None = None
+    n_init: int = 1
+    tol: float = 1e-4
+    costs: ArrayLike | None = None
+    random_state: Seed = None
+    verbose: int = 0
+    out_of_sample: bool = False
 
     hint = "with out_of_sample=False it can be used with every model"
 
@@ -442,6 +426,7 @@ class RiskCalibration(Iterative):
         return replace(found, moved=cast(Weighed, found.moved).statistics)
 
 
+@dataclass(eq=False, repr=False)
 class TM(Iterative):
     """The TM algorithm: maximise the conditional likelihood by whole steps of calibration, taken back where it falls.
 
@@ -473,10 +458,9 @@ class TM(Iterative):
     doi:10.1093/biomet/88.4.961.
     """
 
-    def __init__(self, max_iter: int = 64, tol: float = 1e-4, verbose: int = 0) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    max_iter: int = 64
+    tol: float = 1e-4
+    verbose: int = 0
 
     def check(self) -> None:
         """Refuse settings that make no sense."""
@@ -491,6 +475,7 @@ class TM(Iterative):
         return (yield from descend(problem, place, rate, watch, self.max_iter, moves=True, if_stuck="raise tol"))
 
 
+@dataclass(eq=False, repr=False)
 class DiscriminativeFrequency(Iterative):
     """The discriminative frequency estimate (DFE): count a row again by how wrong the classifier is about it.
 
@@ -525,21 +510,13 @@ class DiscriminativeFrequency(Iterative):
     doi:10.1145/1390156.1390284.
     """
 
-    needs = (Tabular,)
+    rate: float = 0.1
+    max_iter: int = 16
+    stop: str | None = "log-loss"
+    tol: float = 1e-4
+    verbose: int = 0
 
-    def __init__(
-        self,
-        rate: float = 0.1,
-        max_iter: int = 16,
-        stop: str | None = "log-loss",
-        tol: float = 1e-4,
-        verbose: int = 0,
-    ) -> None:
-        self.rate = rate
-        self.max_iter = max_iter
-        self.stop = stop
-        self.tol = tol
-        self.verbose = verbose
+    needs = (Tabular,)
 
     def check(self) -> None:
         """Refuse settings that make no sense."""

@@ -182,6 +182,7 @@ def slopes(G: Array, weight: Array, w: Array) -> tuple[float, Array, Array]:
     return loss, gradient, roots
 
 
+@dataclass(eq=False, repr=False)
 class ExpertWeights(Learner):
     """Parameters in closed form, and weights of the experts that make labels most probable on rows left out.
 
@@ -198,7 +199,7 @@ class ExpertWeights(Learner):
     max_rows : int, default=20000
         Maximum number of rows to learn the weights from; of more rows, those of smallest hash.
     max_iter : int, default=500
-        Maximum number of Newton steps. Most problems take less than ten; a few with scores in the millions take hundreds.
+        Maximum number of Newton steps. Most problems take less than ten, a few with scores in the millions hundreds.
 
     References
     ----------
@@ -206,14 +207,13 @@ class ExpertWeights(Learner):
     doi:10.1214/16-BA1023.
     """
 
+    ridge: float = 1.0
+    max_rows: int = 20_000
+    max_iter: int = 500
+
     exact = True  # the parameters; the weights belong to the model, and are carried over
     carries_over = True
     needs = (Weighable,)
-
-    def __init__(self, ridge: float = 1.0, max_rows: int = 20_000, max_iter: int = 500) -> None:
-        self.ridge = ridge
-        self.max_rows = max_rows
-        self.max_iter = max_iter
 
     def learn(self, model: AnyModel, data: Data) -> Fit:
         """Sum the statistics, compute the parameters from them, and weigh the experts."""

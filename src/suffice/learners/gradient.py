@@ -75,6 +75,7 @@ def _curved(model: Descended) -> Curved[Sums, object, Vector]:
     return cast(Curved[Sums, object, Vector], model)
 
 
+@dataclass(eq=False, repr=False)
 class GradientDescent(Iterative):
     """Gradient descent on the log loss in natural parameters, with projections where these are constrained.
 
@@ -119,27 +120,16 @@ class GradientDescent(Iterative):
     .. [1] Bhowmik: Naive Bayes vs logistic regression. Inteligencia Artificial 18(56), 2015, Algorithm 1.
     """
 
-    needs = (Natural,)
+    rate: float | str = FIRST_RATE
+    max_iter: int = 64
+    stop: str | None = "log-loss"
+    l2: float = 0.0
+    init: str = "data"
+    tol: float = 1e-4
+    random_state: Seed = None
+    verbose: int = 0
 
-    def __init__(
-        self,
-        rate: float | str = FIRST_RATE,
-        max_iter: int = 64,
-        stop: str | None = "log-loss",
-        l2: float = 0.0,
-        init: str = "data",
-        tol: float = 1e-4,
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rate = rate
-        self.max_iter = max_iter
-        self.stop = stop
-        self.l2 = l2
-        self.init = init
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    needs = (Natural,)
 
     def needed(self) -> tuple[type[Ability], ...]:
         """Return linear scores for a penalty or a start at zero, natural parameters in any case."""

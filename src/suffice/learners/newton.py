@@ -439,6 +439,7 @@ def sample_optimum(problem: NewtonDescent, place: Place[Slopes], rows: int) -> C
     return Start((yield from problem.step(at, 1.0)), Factored.whole(curvature), then=1e-4, patience=10)
 
 
+@dataclass(eq=False, repr=False)
 class Newton(Iterative):
     """Newton's method on the penalised log loss of `LogisticRegression`: few passes, to the optimum.
 
@@ -477,14 +478,13 @@ class Newton(Iterative):
        machine learning. SIAM Journal on Optimization 21(3), 2011.
     """
 
+    l2: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-9
+    verbose: int = 0
+
     needs = (Curved,)
     one_by_one = True
-
-    def __init__(self, l2: float = 1.0, max_iter: int = 100, tol: float = 1e-9, verbose: int = 0) -> None:
-        self.l2 = l2
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
 
     def check(self) -> None:
         """Refuse settings that make no sense."""

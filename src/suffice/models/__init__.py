@@ -14,22 +14,22 @@ from suffice.models.base import (
     Penalised,
     Removable,
     Samplable,
+    SqlSummable,
     Subproblem,
     Tabular,
+    summed,
 )
 from suffice.models.compose.contests import Contests
 from suffice.models.counts import Bernoulli, Multinomial, Poisson, Presences, Totals, Words
 from suffice.models.gaussian.base import ConstantColumnWarning
-from suffice.models.gaussian.canonical import Canonical
 from suffice.models.gaussian.diagonal import DiagonalGaussian, TiedDiagonalGaussian
-from suffice.models.gaussian.full import FullGaussian, TiedFullGaussian
+from suffice.models.gaussian.full import Canonical, FullGaussian, TiedFullGaussian
 from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Patterns
 from suffice.models.gaussian.regularised import RegularisedGaussian, ShrunkTiedGaussian
 from suffice.models.linear import Softmax
 from suffice.models.natural import LogTables, Quadratic, Slopes, project_log
 from suffice.models.planes.planes import TangentPlane
-from suffice.models.queries import SqlSummable, summed
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.binned import BinFeatures, Binned, Binning
 from suffice.models.tables.categorical import Categorical, Counts

@@ -1,4 +1,4 @@
-"""Models: families of classifiers whose parameters follow from statistics, and the abilities that some of them have."""
+"""Models: families of classifiers whose parameters follow from statistics, and abilities that some of them have."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from suffice._core.kinds import LeftOut
 from suffice._core.labels import OneHot, dates, dense
 from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import Notice, join_words
+from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.statistics import B, Statistics, rest
 from suffice.priors import Dirichlet, log_class_prior
@@ -457,6 +458,29 @@ class Samplable(Ability, Generic[D]):
     @abstractmethod
     def sample(self, codes: Array, theta: D, rng: np.random.Generator) -> Encoded:
         """A row from p(x | y) for every class number (n,), as this model's encoder would give it."""
+
+
+class SqlSummable(Ability, Generic[B]):
+    """Has sums that a database can be asked for: counts by value or cell, and moments."""
+
+    words = "sums that a database can be asked for (tables, normal densities, planes and NaiveBayes have them)"
+
+    @abstractmethod
+    def sql_statistics(self, rows: DatabaseRows, features: Features | None) -> tuple[Features, B]:
+        """S(X, W) of encoded rows, and what features these have; with features that are known already, of those."""
+
+
+def summed(model: AnyModel, rows: DatabaseRows) -> Statistics[Any]:
+    """S(X, W) of the rows of a database; TypeError for a model whose sums have no query."""
+    if not isinstance(model, SqlSummable):
+        raise TypeError(f"{model.display_name} cannot be learned in a database, as it lacks {SqlSummable.words}")
+    if model.domain is not None:
+        rows = rows.onto(model.domain.classes)
+        sums = model.sql_statistics(rows, model.domain.features)[1]
+        return Statistics(model.domain, rows.mass(), sums)  # which comes with the sums
+    features, sums = model.sql_statistics(rows, None)
+    model.encoder.admit(features)
+    return Statistics(Domain(rows.classes, features), rows.mass(), sums)
 
 
 def drawn(log_p: Array, codes: Array, rng: np.random.Generator) -> Array:

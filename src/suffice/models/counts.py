@@ -13,14 +13,13 @@ from suffice._core.features import Domain, Encoded, Features, Rows
 from suffice._core.formula import Intervals
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array, Vector
+from suffice._runtime.lazy import compiled
 from suffice.data.queries import DatabaseRows
 from suffice.encoders import Binary, Encoder, NonNegative
-from suffice.models.base import Attempt, Density, Joint, Natural, Samplable, Tabular
-from suffice.models.compiled import linear as _kernels
-from suffice.models.gaussian.moments import ratio
+from suffice.models.base import Attempt, Density, Joint, Natural, Samplable, SqlSummable, Tabular
+from suffice.models.gaussian.moments import moments_asked, ratio
 from suffice.models.natural import LogTables, project_log
 from suffice.models.overview import Overview, Summary
-from suffice.models.queries import SqlSummable, moments_asked
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.categorical import LOG_ZERO
 from suffice.models.terms import Cells, Needed, Nomogram, NomogramDensity, Slope, Terms, keys_of, read_dense
@@ -40,9 +39,23 @@ def by_class(W: OneHot | Array, X: Rows) -> Array:
     if not isinstance(W, OneHot):
         return np.ascontiguousarray(W.T @ X, dtype=float)
     if issparse(X):
-        sums = _kernels.sparse_class_sums(X.data, X.indices, X.indptr, X.shape[1], W.codes, W.weight, len(W.classes))
+        sums = sparse_class_sums(X.data, X.indices, X.indptr, X.shape[1], W.codes, W.weight, len(W.classes))
         return np.asarray(sums)
     return np.ascontiguousarray(W.matrix().T @ X, dtype=float)
+
+
+@compiled
+def sparse_class_sums(
+    data: Array, indices: Array, indptr: Array, d: int, labels: Array, weight: Array, k: int
+) -> Array:
+    """sum_i weight[i] x_ij over the rows of each class (k, d), for sparse rows in CSR form."""
+    out = np.zeros((k, d))
+    for i in range(len(labels)):
+        c = labels[i]
+        if c >= 0:
+            for t in range(indptr[i], indptr[i + 1]):
+                out[c, indices[t]] += weight[i] * data[t]
+    return out
 
 
 def known(X: Rows) -> tuple[Rows, Rows | None]:

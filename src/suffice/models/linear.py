@@ -11,15 +11,14 @@ import numpy as np
 from suffice._core.features import Domain, Encoded, Features
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
+from suffice._runtime.lazy import compiled, in_any_order
 from suffice._runtime.messages import Notice
 from suffice.data.queries import DatabaseRows
-from suffice.models.base import Attempt, Curved, Joint, Model
-from suffice.models.compiled import linear as _kernels
+from suffice.models.base import Attempt, Curved, Joint, Model, SqlSummable
 from suffice.models.gaussian.base import Normal
-from suffice.models.gaussian.diagonal import TiedDiagonalGaussian
+from suffice.models.gaussian.diagonal import TiedDiagonalGaussian, less
 from suffice.models.gaussian.moments import Moments, gram, ratio
 from suffice.models.natural import Slopes
-from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics
 from suffice.models.terms import HasNomogram, Needed, Nomogram, keys_of
 
@@ -29,6 +28,58 @@ CACHED_ENTRIES = 1 << 17
 MAX_LOOP_CLASSES = 8
 # Rows whose centre is at most this many spreads from zero need not be shifted before a product.
 MAX_SHIFT = 2.0**10
+
+
+ROWS_OF_PART = 4096  # rows of a partial sum, which keep rounding from growing with the number of rows
+
+
+@in_any_order
+def linear_scores(X: Array, origin: Array, coef: Array, intercept: Array, first: int) -> Array:
+    """coef_c'(x_i - origin) + intercept_c: (n, k); the first `first` classes have a score of zero."""
+    n, d = X.shape
+    k = coef.shape[0]
+    out = np.empty((n, k))
+    for i in range(n):
+        for c in range(first):
+            out[i, c] = 0.0
+        for c in range(first, k):
+            total = 0.0
+            for j in range(d):
+                total += less(X[i, j], origin[j]) * coef[c, j]
+            out[i, c] = total + intercept[c]
+    return out
+
+
+@in_any_order
+def contrast_sums(X: Array, origin: Array, W: Array) -> Array:
+    """sum_i W[i, c], then sum_i W[i, c] (x_i - origin): (k, d + 1), for weights that add up to zero in every row."""
+    n, d = X.shape
+    k = W.shape[1]
+    sums, part = np.zeros((k, d + 1)), np.zeros((k, d + 1))
+    for begin in range(0, n, ROWS_OF_PART):
+        part[:] = 0.0
+        for i in range(begin, min(n, begin + ROWS_OF_PART)):
+            for c in range(1, k):
+                w = W[i, c]
+                part[c, 0] += w
+                for j in range(d):
+                    part[c, j + 1] += w * less(X[i, j], origin[j])
+        sums += part
+    for c in range(1, k):
+        sums[0] -= sums[c]
+    return sums
+
+
+@compiled
+def standardised(X: Array, origin: Array, scale: Array, times: Array) -> Array:
+    """The row (1, (x_i - origin) scale) times a number for each row (n,): (n, d + 1)."""
+    n, d = X.shape
+    out = np.empty((n, d + 1))
+    for i in range(n):
+        out[i, 0] = times[i]
+        for j in range(d):
+            out[i, j + 1] = (X[i, j] - origin[j]) * scale[j] * times[i]
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +104,14 @@ class Design:
 
     def matrix(self) -> Array:
         """Return D (n, d + 1)."""
-        return np.asarray(_kernels.standardised(self.values, self.centre, self.scale, np.ones(len(self))))
+        return np.asarray(standardised(self.values, self.centre, self.scale, np.ones(len(self))))
 
     def scores(self, slopes: Array) -> Array:
         """Return the scores (n, k) of slopes (k, d + 1), less that of the first class, which changes no probability."""
         slopes = slopes - slopes[0]
         coef = np.ascontiguousarray(slopes[:, 1:] * self.scale)
         if len(slopes) <= MAX_LOOP_CLASSES:
-            return np.asarray(_kernels.linear_scores(self.values, self.centre, coef, slopes[:, 0].copy(), 1))
+            return np.asarray(linear_scores(self.values, self.centre, coef, slopes[:, 0].copy(), 1))
         values, centre = self._near()
         # This takes half the time of its transpose.
         across = coef @ values.T
@@ -70,7 +121,7 @@ class Design:
     def sums(self, W: Array) -> Array:
         """Return W'D (k, d + 1) for weights W (n, k) that add up to zero in every row."""
         if W.shape[1] <= MAX_LOOP_CLASSES:
-            sums = _kernels.contrast_sums(self.values, self.centre, W)
+            sums = contrast_sums(self.values, self.centre, W)
         else:
             values, centre = self._near()
             mass = W.sum(axis=0)
@@ -82,7 +133,7 @@ class Design:
         width = len(self.centre) + 1
         root, some, total = np.sqrt(weight), max(256, CACHED_ENTRIES // width), np.zeros((width, width))
         for rows in (slice(i, i + some) for i in range(0, len(self), some)):
-            total += gram(_kernels.standardised(self.values[rows], self.centre, self.scale, root[rows]))
+            total += gram(standardised(self.values[rows], self.centre, self.scale, root[rows]))
         return total
 
     def _near(self) -> tuple[Array, Array]:
@@ -134,7 +185,7 @@ class Linear:
         """Scores (n, k) of rows (n, d)."""
         if len(self.coef) <= MAX_LOOP_CLASSES:
             coef = np.ascontiguousarray(self.coef)
-            return np.asarray(_kernels.linear_scores(X, self.origin, coef, self.intercept, 0))
+            return np.asarray(linear_scores(X, self.origin, coef, self.intercept, 0))
         return np.asarray((X - self.origin) @ self.coef.T + self.intercept)
 
 

@@ -41,7 +41,7 @@ from suffice.models.compose.blocks import Factors, Parts
 from suffice.models.compose.contests import Contest
 from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Entries, Patterns
-from suffice.models.planes import rules
+from suffice.models.planes import planes
 from suffice.models.planes.pencil import Source
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.tables.binned import BinFeatures
@@ -57,7 +57,7 @@ APART = ("cli", "compare", "data", "model_selection", "persistence", "plotting",
 LATER = ("suffice.features",)  # packages that `import suffice` does not import
 FUNCTIONS: dict[str, Callable[..., Any]] = {  # the rules of planes: all functions from a Pencil to a Plane
     f"models.{name}": f
-    for name, f in vars(rules).items()
+    for name, f in vars(planes).items()
     if inspect.isfunction(f) and f.__annotations__ == {"pencil": "Pencil", "return": "Plane"}
 }
 DATES: dict[str, Any] = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}

@@ -1,8 +1,7 @@
 """Priors: pseudo-rows that are added to the statistics of a model."""
 
-from suffice.priors.dirichlet import Dirichlet
+from suffice.priors.dirichlet import Dirichlet, GammaPrior
 from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence, wishart_evidence
-from suffice.priors.gamma import GammaPrior
 from suffice.priors.gaussian import FLAT, GaussianPrior, PriorSums
 from suffice.priors.settings import (
     check_classes,

@@ -1,8 +1,9 @@
-"""Pseudo-counts for tables."""
+"""Priors of counts: pseudo-counts for tables, and pseudo-rows for rates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence
 UNSEEN = 0.5  # pseudo-rows of every cell in the marginal, so that none is zero
 
 
+@dataclass(eq=False, repr=False)
 class Dirichlet(BaseEstimator):
     """Pseudo-counts for tables, added to the counts of their cells.
 
@@ -58,14 +60,11 @@ class Dirichlet(BaseEstimator):
     .. [1] Perez, Echegoyen, Santafe: Risk-based calibration for probabilistic classifiers.
     """
 
-    def __init__(
-        self, weight: Any = 1.0, per: str = "cell", base: str = "uniform", columns: Any = None, classes: Any = None
-    ) -> None:
-        self.weight = weight
-        self.per = per
-        self.base = base
-        self.columns = columns
-        self.classes = classes
+    weight: Any = 1.0
+    per: str = "cell"
+    base: str = "uniform"
+    columns: Any = None
+    classes: Any = None
 
     @property
     def by_class(self) -> dict[str, Any]:
@@ -165,3 +164,40 @@ def _of_column(counts: Any, features: CategoricalFeatures, j: int, usual: Array,
     if not (np.isfinite(given) & (given >= 0)).all():
         raise ValueError(f"{called} must be finite numbers of at least 0, got {given.tolist()}")
     return given
+
+
+@dataclass(eq=False, repr=False)
+class GammaPrior(BaseEstimator):
+    """Pseudo-rows for rates of counts: m rows at the prior rate, which is that of all rows if it is None.
+
+        rate' = (m rate0 + total) / (m + count)
+
+    It is the mode under a Gamma prior with the shape m rate0 + 1 and the inverse scale m.
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        m, in rows.
+    rate : None, float or array of shape (d,), default=None
+        The prior rate.
+
+    Examples
+    --------
+    >>> GammaPrior(2.0).rows(np.array([0.5, 3.0]))
+    (2.0, array([0.5, 3. ]))
+    """
+
+    weight: float = 1.0
+    rate: Any = None
+
+    def rows(self, overall: Array) -> tuple[float, Array]:
+        """Return the number of pseudo-rows and their rates (d,), given the rates of all rows."""
+        check(self, weight=NOT_NEGATIVE)
+        if self.rate is None:
+            return float(self.weight), overall
+        rate = np.asarray(self.rate, dtype=float)
+        if rate.ndim and rate.shape != overall.shape:
+            raise ValueError(f"GammaPrior: rate has shape {rate.shape}, but there are {len(overall)} features")
+        if not np.isfinite(rate).all() or (rate < 0).any():
+            raise ValueError(f"GammaPrior: rate must be finite numbers of at least 0, got {self.rate!r}")
+        return float(self.weight), np.broadcast_to(rate, overall.shape)

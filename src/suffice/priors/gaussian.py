@@ -125,6 +125,7 @@ def _whitened(squares: Array, covariance: Array) -> tuple[Array, Array]:
 SHARE = SettingRule(lambda v: is_number(v) and 0 <= v < 1, "a number from 0 to below 1")
 
 
+@dataclass(eq=False, repr=False)
 class GaussianPrior(BaseEstimator):
     """Pseudo-rows for means and covariances: m1 rows at the prior mean, m2 rows' worth of the prior covariance.
 
@@ -177,23 +178,13 @@ class GaussianPrior(BaseEstimator):
     .. [2] Murphy: Machine Learning, a Probabilistic Perspective (2012), 4.6.3.
     """
 
-    def __init__(
-        self,
-        mean_weight: Any = 0.0,
-        cov_weight: Any = 30.0,
-        mean: Any = None,
-        covariance: Any = "within",
-        kind: str = "separate",
-        correlation: Any = 0.0,
-        total_share: float = 0.3,
-    ) -> None:
-        self.mean_weight = mean_weight
-        self.cov_weight = cov_weight
-        self.mean = mean
-        self.covariance = covariance
-        self.kind = kind
-        self.correlation = correlation
-        self.total_share = total_share
+    mean_weight: Any = 0.0
+    cov_weight: Any = 30.0
+    mean: Any = None
+    covariance: Any = "within"
+    kind: str = "separate"
+    correlation: Any = 0.0
+    total_share: float = 0.3
 
     @property
     def by_class(self) -> dict[str, Any]:

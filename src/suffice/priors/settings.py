@@ -10,8 +10,7 @@ import numpy as np
 from suffice._core.labels import by_label, check_keys, show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
-from suffice.priors.dirichlet import Dirichlet
-from suffice.priors.gamma import GammaPrior
+from suffice.priors.dirichlet import Dirichlet, GammaPrior
 from suffice.priors.gaussian import FLAT, GaussianPrior
 
 

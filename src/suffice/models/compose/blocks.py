@@ -27,11 +27,11 @@ from suffice.models.base import (
     Natural,
     Removable,
     Samplable,
+    SqlSummable,
     Tabular,
 )
 from suffice.models.natural import project_log
 from suffice.models.overview import Overview, Summary
-from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums
 from suffice.models.terms import Nomogram, NomogramDensity, NoNomogramError, Terms
 

@@ -17,8 +17,7 @@ from suffice._runtime.messages import Notice
 from suffice._runtime.system import free_memory
 from suffice._runtime.threads import spread
 from suffice.data.queries import DatabaseRows
-from suffice.models.base import AnyModel, Attempt, Model, Read, Subproblem
-from suffice.models.queries import SqlSummable
+from suffice.models.base import AnyModel, Attempt, Model, Read, SqlSummable, Subproblem
 from suffice.models.statistics import B, Statistics
 from suffice.models.terms import HasFormula, NoNomogramError
 

@@ -14,12 +14,12 @@ from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.messages import Notice
 from suffice.data.queries import DatabaseRows
-from suffice.encoders.numbers import stored_of
-from suffice.models.base import ColumnSummary, DegenerateError, Density, Joint
-from suffice.models.gaussian.moments import Moments, diagonal, moments, ratio
-from suffice.models.leave_one_out import Held
+from suffice.encoders.base import stored_of
+from suffice.models.base import ColumnSummary, DegenerateError, Density, Joint, SqlSummable
+from suffice.models.gaussian.leave_one_out import Held
+from suffice.models.gaussian.moments import Moments, diagonal, moments, moments_asked, ratio
+from suffice.models.gaussian.patterns import patterns_asked
 from suffice.models.natural import Quadratic
-from suffice.models.queries import SqlSummable, moments_asked, patterns_asked
 from suffice.models.statistics import Statistics
 from suffice.priors import FLAT, GaussianPrior, PriorSums
 
@@ -182,7 +182,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
         return s.sums.square(ratio(m1 * count, m1 + count) * gap, gap)
 
     def held(self, s: Statistics[Moments]) -> Held:
-        """What estimates without a row are made of (`suffice.models.leave_one_out`)."""
+        """What estimates without a row are made of (`suffice.models.gaussian.leave_one_out`)."""
         prior, count = self._prior, s.sums.count
         counts = prior.kind == "niw"
         rows, about = (count + prior.mean_weight, self._mean(s)) if counts else (count, s.sums.mean())

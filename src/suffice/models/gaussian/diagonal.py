@@ -6,17 +6,17 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from suffice._core.features import Domain, Encoded
 from suffice._core.labels import OneHot, dense
 from suffice._core.vector import Array
+from suffice._runtime.lazy import compiled, in_any_order
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, Natural, Removable, Samplable
-from suffice.models.compiled import gaussian as _kernels
 from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
-from suffice.models.gaussian.moments import Moments, ratio, sparse_log_density
-from suffice.models.leave_one_out import diagonal_without
+from suffice.models.gaussian.leave_one_out import diagonal_without
+from suffice.models.gaussian.moments import Moments, ratio
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
 from suffice.models.terms import Nomogram, NomogramDensity, Square, keys_of
@@ -102,7 +102,7 @@ class _DiagonalGaussian(
         values = theta.domain.features.read(X)
         if issparse(values):
             return sparse_log_density(values, theta.origin, theta.mean, precision, constant)
-        return np.asarray(_kernels.diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
+        return np.asarray(diagonal_log_density(values, theta.origin, theta.mean, precision, constant))
 
     def _scales(self, theta: Diagonal) -> tuple[Array, Array]:
         """One over the variances (k, d), and the log of the density at the mean; 0 for a feature left out."""
@@ -157,3 +157,94 @@ class TiedDiagonalGaussian(_DiagonalGaussian):
     """p(x, y) = p(y) prod_j N(x_j; mean_yj, var_j): the classes share their variances."""
 
     tied: ClassVar[bool] = True
+
+
+@compiled
+def less(x: float, origin: float) -> float:
+    """x - origin; a function of its own, so that `in_any_order` does not reassociate it: both may be large."""
+    return x - origin
+
+
+@in_any_order
+def diagonal_log_density(X: Array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
+    """sum_j constant[c, j] - precision[c, j] (x_ij - o_cj - mean_cj)^2 / 2 over entries not missing: (n, k)."""
+    n, d = X.shape
+    k = mean.shape[0]
+    out = np.empty((n, k))
+    base = np.zeros(k)
+    for c in range(k):
+        for j in range(d):
+            base[c] += constant[c, j]
+    for i in range(n):
+        for c in range(k):
+            total = 0.0
+            for j in range(d):
+                gap = less(X[i, j], origin[c, j]) - mean[c, j]
+                total += precision[c, j] * gap * gap
+            if total == total:
+                out[i, c] = base[c] - 0.5 * total
+                continue
+            total = 0.0
+            for j in range(d):
+                x = less(X[i, j], origin[c, j])
+                if x == x:
+                    gap = x - mean[c, j]
+                    total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
+            out[i, c] = total
+    return out
+
+
+FAR = 64.0  # squared distance of zero from a mean, in variances, beyond which its density is not added and taken away
+
+
+def sparse_log_density(X: csr_array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
+    """`diagonal_log_density` of sparse rows: that of a row of zeros, changed where entries are stored (n, k).
+
+    Columns whose mean is far from zero are visited in every row instead: their density at zero would drown the others.
+    """
+    gap = precision * (origin + mean) ** 2
+    zero = constant - 0.5 * gap
+    is_far = (gap > FAR).any(axis=0)
+    near, far = np.where(is_far, 0.0, zero).sum(axis=1), np.flatnonzero(is_far)
+    return np.asarray(
+        _log_density(X.data, X.indices, X.indptr, origin, mean, precision, constant, zero, near, far, is_far)
+    )
+
+
+@compiled
+def _log_density(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    origin: Array,
+    mean: Array,
+    precision: Array,
+    constant: Array,
+    zero: Array,
+    near: Array,
+    far: Array,
+    is_far: Array,
+) -> Array:
+    """Entries of a row and far columns are both in order, so that one walk along both meets all that counts."""
+    n, k = len(indptr) - 1, mean.shape[0]
+    out = np.empty((n, k))
+    for i in range(n):
+        for c in range(k):
+            total, f = near[c], 0
+            for t in range(indptr[i], indptr[i + 1]):
+                j = indices[t]
+                if is_far[j]:
+                    while far[f] < j:
+                        total += zero[c, far[f]]
+                        f += 1
+                    f += 1
+                else:
+                    total -= zero[c, j]
+                x = data[t] - origin[c, j]
+                if not np.isnan(x):
+                    gap = x - mean[c, j]
+                    total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
+            for rest in range(f, len(far)):
+                total += zero[c, far[rest]]
+            out[i, c] = total
+    return out

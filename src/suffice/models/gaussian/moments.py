@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, issparse
 from suffice._core.features import Domain, Features, by_rows
 from suffice._core.labels import OneHot, some_of_each
 from suffice._core.vector import Array
-from suffice._runtime.lazy import compiled
-from suffice.models.compiled import gaussian as kernels
+from suffice._runtime.lazy import compiled, in_any_order
+from suffice.data.queries import DatabaseRows
 from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Sums, grouped
 
@@ -64,7 +64,191 @@ def squared_lengths(gap: Array, upper: Array, at: Array | None = None) -> Array:
     return out
 
 
-FAR = 64.0  # squared distance of zero from a mean, in variances, beyond which its density is not added and taken away
+ROWS_UNCOMPENSATED = 64  # rows that are summed without compensation for rounding
+ROWS_OF_COLUMN = 1024  # rows of a column that are summed at a time
+MAX_CLASSES_DENSE = 4  # with more classes, it is faster to gather the rows of each
+
+
+@compiled
+def class_moments(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Sums of weight, weight (x - o) and weight (x - o)^2 over the entries of each class that are not missing: (k, d).
+
+    The sums of a few rows at a time are added up with compensation, so that a value repeated in a million rows leaves
+    no variance behind. Entries are tested one by one only where some are missing.
+    """
+    n, d = X.shape
+    k = origin.shape[0]
+    sums, lost, part, mass = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros(k)
+    for begin in range(0, n, ROWS_UNCOMPENSATED):
+        end = min(n, begin + ROWS_UNCOMPENSATED)
+        part[:], mass[:] = 0.0, 0.0
+        for i in range(begin, end):
+            c, w = labels[i], weight[i]
+            if c >= 0:
+                mass[c] += w
+                for j in range(d):
+                    x = X[i, j] - origin[c, j]
+                    part[1, c, j] += w * x
+                    part[2, c, j] += w * x * x
+        if np.isnan(part).any():
+            _moments_there(X[begin:end], origin, labels[begin:end], weight[begin:end], part)
+        else:
+            for c in range(k):
+                part[0, c] = mass[c]
+        _add_exactly(part, sums, lost)
+    return sums[0], sums[1], sums[2]
+
+
+@compiled
+def column_moments(columns: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """`class_moments` of contiguous columns (d, n), some rows at a time.
+
+    Each class is summed over all rows, with weight zero for rows of other classes, or, if there are many classes, over
+    its own entries, copied side by side.
+    """
+    d, n = columns.shape
+    k = origin.shape[0]
+    sums, lost, part = np.zeros((3, k, d)), np.zeros((3, k, d)), np.zeros((3, k, d))
+    order, near, end = np.empty(ROWS_OF_COLUMN, np.uint32), np.empty(ROWS_OF_COLUMN), np.empty(k + 1, np.int64)
+    own = np.empty((k if k <= MAX_CLASSES_DENSE else 1, ROWS_OF_COLUMN))
+    for start in range(0, n, ROWS_OF_COLUMN):
+        stop = min(n, start + ROWS_OF_COLUMN)
+        if k <= MAX_CLASSES_DENSE:
+            by_weight(labels[start:stop], weight[start:stop], own)
+        else:
+            by_class(labels[start:stop], weight[start:stop], order, own[0], end)
+        for j in range(d):
+            x = columns[j, start:stop]
+            if k > MAX_CLASSES_DENSE:
+                for i in range(end[k]):
+                    near[i] = x[order[i]]
+            for c in range(k):
+                if k <= MAX_CLASSES_DENSE:
+                    part[0, c, j], part[1, c, j], part[2, c, j] = three_moments(x, own[c, : len(x)], origin[c, j])
+                else:
+                    at = slice(end[c], end[c + 1])
+                    part[0, c, j], part[1, c, j], part[2, c, j] = three_moments(near[at], own[0, at], origin[c, j])
+        if np.isnan(part).any():
+            _moments_there(columns[:, start:stop].T, origin, labels[start:stop], weight[start:stop], part)
+        _add_exactly(part, sums, lost)
+    return sums[0], sums[1], sums[2]
+
+
+@compiled
+def by_weight(labels: Array, weight: Array, own: Array) -> None:
+    """Write weights by class (k, n) to `own`: zero in all classes except the row's."""
+    own[:, : len(labels)] = 0.0
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            own[labels[i], i] = weight[i]
+
+
+@compiled
+def by_class(labels: Array, weight: Array, order: Array, own: Array, end: Array) -> None:
+    """Write the rows that have a class, sorted by class, their weights, and the bounds of classes (k + 1,)."""
+    end[:] = 0
+    for i in range(len(labels)):
+        end[labels[i] + 1] += labels[i] >= 0
+    for c in range(1, len(end)):
+        end[c] += end[c - 1]
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            at = end[labels[i]]
+            order[at], own[at] = i, weight[i]
+            end[labels[i]] += 1
+    for c in range(len(end) - 1, 0, -1):
+        end[c] = end[c - 1]
+    end[0] = 0
+
+
+@in_any_order
+def three_moments(x: Array, w: Array, origin: float) -> tuple[float, float, float]:
+    """sum_i w_i, sum_i w_i (x_i - o) and sum_i w_i (x_i - o)^2."""
+    count, first, second = 0.0, 0.0, 0.0
+    for i in range(len(x)):
+        gap = x[i] - origin
+        count += w[i]
+        first += w[i] * gap
+        second += w[i] * gap * gap
+    return count, first, second
+
+
+@compiled
+def _add_exactly(part: Array, sums: Array, lost: Array) -> None:
+    """Add to sums (3, k, d) by Kahan summation: `lost` is what rounding has lost."""
+    for m in range(part.shape[0]):
+        for c in range(part.shape[1]):
+            for j in range(part.shape[2]):
+                term = part[m, c, j] - lost[m, c, j]
+                total = sums[m, c, j] + term
+                lost[m, c, j] = (total - sums[m, c, j]) - term
+                sums[m, c, j] = total
+
+
+@compiled
+def _moments_there(X: Array, origin: Array, labels: Array, weight: Array, sums: Array) -> None:
+    """Write the sums of `class_moments` to (3, k, d), testing every entry."""
+    sums[:] = 0.0
+    for i in range(len(X)):
+        c, w = labels[i], weight[i]
+        if c >= 0:
+            for j in range(X.shape[1]):
+                x = X[i, j] - origin[c, j]
+                if x == x:
+                    sums[0, c, j] += w
+                    sums[1, c, j] += w * x
+                    sums[2, c, j] += w * x * x
+
+
+@compiled
+def class_rows(X: Array, origin: Array, labels: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Rows x - o sorted by class, their weights, and the bounds of classes (k + 1,)."""
+    n, d = X.shape
+    k = origin.shape[0]
+    begin = np.zeros(k + 1, np.int64)
+    for i in range(n):
+        if labels[i] >= 0:
+            begin[labels[i] + 1] += 1
+    for c in range(k):
+        begin[c + 1] += begin[c]
+    Z, own, at = np.empty((begin[k], d)), np.empty(begin[k]), begin.copy()
+    for i in range(n):
+        c = labels[i]
+        if c >= 0:
+            for j in range(d):
+                Z[at[c], j] = X[i, j] - origin[c, j]
+            own[at[c]] = weight[i]
+            at[c] += 1
+    return Z, own, begin
+
+
+@compiled
+def weighted_moments(X: Array, origin: Array, W: Array) -> tuple[Array, Array, Array]:
+    """`class_moments` for signed weights of every row in every class (n, k)."""
+    n, d = X.shape
+    k = W.shape[1]
+    mass, count, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
+    for i in range(n):
+        if np.isnan(X[i].sum()):
+            for c in range(k):
+                w = W[i, c]
+                for j in range(d):
+                    x = X[i, j] - origin[c, j]
+                    if x == x:
+                        count[c, j] += w
+                        first[c, j] += w * x
+                        second[c, j] += w * x * x
+            continue
+        for c in range(k):
+            w = W[i, c]
+            mass[c] += w
+            for j in range(d):
+                x = X[i, j] - origin[c, j]
+                first[c, j] += w * x
+                second[c, j] += w * x * x
+    for c in range(k):
+        count[c] += mass[c]
+    return count, first, second
 
 
 def sparse_moments(X: csr_array, W: OneHot | Array, origin: Array) -> tuple[Array, Array, Array]:
@@ -138,59 +322,6 @@ def _weighted_moments(data: Array, indices: Array, indptr: Array, origin: Array,
                     sums[1, c, j] += w * x
                     sums[2, c, j] += w * x * x
     return sums, entries
-
-
-def sparse_log_density(X: csr_array, origin: Array, mean: Array, precision: Array, constant: Array) -> Array:
-    """`diagonal_log_density` of sparse rows: that of a row of zeros, changed where entries are stored (n, k).
-
-    Columns whose mean is far from zero are visited in every row instead: their density at zero would drown the others.
-    """
-    gap = precision * (origin + mean) ** 2
-    zero = constant - 0.5 * gap
-    is_far = (gap > FAR).any(axis=0)
-    near, far = np.where(is_far, 0.0, zero).sum(axis=1), np.flatnonzero(is_far)
-    return np.asarray(
-        _log_density(X.data, X.indices, X.indptr, origin, mean, precision, constant, zero, near, far, is_far)
-    )
-
-
-@compiled
-def _log_density(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    origin: Array,
-    mean: Array,
-    precision: Array,
-    constant: Array,
-    zero: Array,
-    near: Array,
-    far: Array,
-    is_far: Array,
-) -> Array:
-    """Entries of a row and far columns are both in order, so that one walk along both meets all that counts."""
-    n, k = len(indptr) - 1, mean.shape[0]
-    out = np.empty((n, k))
-    for i in range(n):
-        for c in range(k):
-            total, f = near[c], 0
-            for t in range(indptr[i], indptr[i + 1]):
-                j = indices[t]
-                if is_far[j]:
-                    while far[f] < j:
-                        total += zero[c, far[f]]
-                        f += 1
-                    f += 1
-                else:
-                    total -= zero[c, j]
-                x = data[t] - origin[c, j]
-                if not np.isnan(x):
-                    gap = x - mean[c, j]
-                    total += constant[c, j] - 0.5 * precision[c, j] * gap * gap
-            for rest in range(f, len(far)):
-                total += zero[c, far[rest]]
-            out[i, c] = total
-    return out
 
 
 ROUNDING = 1e-12  # a spread below this share of the sum of squares about the origin counts as none
@@ -434,13 +565,13 @@ def moments(X: Array, W: OneHot | Array, full: bool = False, origin: Array | Non
     if issparse(X):
         return Moments(origin, *sparse_moments(X, W, origin))
     if isinstance(W, OneHot) and not full and not X.flags.c_contiguous and X.flags.f_contiguous:
-        return Moments(origin, *kernels.column_moments(X.T, origin, W.codes, W.weight))
+        return Moments(origin, *column_moments(X.T, origin, W.codes, W.weight))
     X = by_rows(X)
     if isinstance(W, OneHot):
         return _of_labels(X, W, origin, full)
     if full:
         return _of_weights(X, W, origin)
-    count, first, second = kernels.weighted_moments(X, origin, np.ascontiguousarray(W))
+    count, first, second = weighted_moments(X, origin, np.ascontiguousarray(W))
     return Moments(origin, count, first, second)
 
 
@@ -460,10 +591,10 @@ def _of_weights(X: Array, W: Array, origin: Array) -> Moments:
 def _of_labels(X: Array, Y: OneHot, origin: Array, full: bool) -> Moments:
     """S(X, Y) where every row counts for one class: a single pass, and only its own rows for a class's matrix."""
     if not full:
-        return Moments(origin, *kernels.class_moments(X, origin, Y.codes, Y.weight))
+        return Moments(origin, *class_moments(X, origin, Y.codes, Y.weight))
     k, d = origin.shape
     first, second = np.zeros((k, d)), np.zeros((k, d, d))
-    Z, weight, begin = kernels.class_rows(X, origin, Y.codes, Y.weight)
+    Z, weight, begin = class_rows(X, origin, Y.codes, Y.weight)
     with np.errstate(over="ignore", invalid="ignore"):  # a model refuses what overflows
         for c in np.flatnonzero(np.diff(begin)):
             own, w = Z[begin[c] : begin[c + 1]], weight[begin[c] : begin[c + 1]]
@@ -545,3 +676,20 @@ def diagonal(second: Array) -> Array:
 def ratio(a: Array | float, b: Array) -> Array:
     """a / b, and 0 where b is 0."""
     return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b != 0)
+
+
+# Origins are on a grid of this number of parts of a column's range.
+ORIGIN_PARTS = 32
+
+
+def about(rows: DatabaseRows, origin: Array | None) -> Array:
+    """Origins (k, d) that are given, or near the mean of each class, on a coarse grid: never a row."""
+    if origin is not None:
+        return origin
+    mean, width = rows.means_and_widths()
+    return on_grid(mean, width / ORIGIN_PARTS)
+
+
+def moments_asked(rows: DatabaseRows, origin: Array | None) -> Moments:
+    """Moments of each column."""
+    return Moments(*rows.powers(about(rows, origin)))

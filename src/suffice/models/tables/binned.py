@@ -19,8 +19,8 @@ from suffice._runtime.messages import SettingRule, check, is_whole, one_of
 from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import ColumnSummary
-from suffice.models.compiled import tables as _kernels
 from suffice.models.statistics import Statistics, weighing
+from suffice.models.tables import compiled as _kernels
 from suffice.models.tables import histogram as grid
 from suffice.models.tables.categorical import Categorical, Counts, moved, rows_of
 from suffice.models.tables.histogram import ColumnHistogram, Histogram, from_cells, histogram

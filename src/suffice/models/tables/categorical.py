@@ -27,15 +27,14 @@ from suffice.models.base import (
     Natural,
     Removable,
     Samplable,
+    SqlSummable,
     Tabular,
     drawn,
 )
-from suffice.models.compiled import tables as _kernels
-from suffice.models.leave_one_out import Own, columns_without, table_terms_without, table_without
 from suffice.models.natural import LogTables, project_log
 from suffice.models.overview import Overview, Summary
-from suffice.models.queries import SqlSummable
 from suffice.models.statistics import Statistics, Sums, grouped
+from suffice.models.tables import compiled as _kernels
 from suffice.models.terms import Additive, Cells, Gap, Nomogram, NoNomogramError, Terms, keys_of, tables
 from suffice.priors import Dirichlet, table_evidence
 
@@ -112,6 +111,33 @@ def impossible(
         who = f"{domain.label(c)} would keep more values than rows in {domain.name(j)}"
         return f"{who}: these rows were not all learned"
     return None
+
+
+class Own(NamedTuple):
+    """The class of each row (n,), and what it counts there (n, 1); 0 for a row without a class."""
+
+    codes: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, Y: OneHot) -> Own:
+        """Of labels and weights."""
+        known = Y.codes >= 0
+        return cls(np.where(known, Y.codes, 0), np.where(known, Y.weight, 0.0)[:, None])
+
+
+def columns_without(terms: Callable[[Own], Array], whole: Array, Y: OneHot | Array) -> Array:
+    """Terms by column (n, k, d) of which those of every class that a row counts in are taken without the row.
+
+    `whole` are the terms with it, `terms` those (n, d) of one class a row, without it.
+    """
+    if isinstance(Y, OneHot):
+        own = Own.of(Y)
+        whole[np.arange(len(whole)), own.codes] = terms(own)
+        return whole
+    for c in range(whole.shape[1]):
+        whole[:, c] = terms(Own(np.full(len(whole), c), Y[:, c : c + 1]))
+    return whole
 
 
 # A column of numbers with fractions, or of dates, is better put in bins if it has ...
@@ -317,12 +343,16 @@ class Categorical(
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
         """The counts of a class lose the weight of the row in that class."""
         features = _of(theta.domain)
-        return table_without(features.read(X), features.starts, dense(Y), *self._smoothed(s), LOG_ZERO)
+        counts, total = (np.ascontiguousarray(part.T) for part in self._smoothed(s))
+        codes, starts = features.read(X), features.starts
+        return np.asarray(_kernels.table_log_density_without(codes, starts, dense(Y), counts, total, LOG_ZERO))
 
     def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
         """log p(x_ij | y_i) without row i (n, d)."""
         features = _of(s.domain)
-        return table_terms_without(features.read(X), features.starts, own, *self._smoothed(s), LOG_ZERO)
+        labels = own.codes, own.weight[:, 0]
+        terms = _kernels.table_terms_without(features.read(X), features.starts, *labels, *self._smoothed(s), LOG_ZERO)
+        return np.asarray(terms)
 
     def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
         return theta.by_column(X)

@@ -13,9 +13,9 @@ from suffice._core.labels import OneHot, show
 from suffice._core.vector import Array
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.threads import spread
-from suffice.models.compiled import tables as _kernels
 from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Sums, weighing
+from suffice.models.tables import compiled as _kernels
 from suffice.models.tables.categorical import impossible, moved, sums_by_code
 
 MAX_CELLS = 4096  # non-empty cells of a column; at shift 52, the greatest, all doubles together have no more

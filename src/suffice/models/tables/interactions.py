@@ -12,9 +12,8 @@ from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.models.base import Attempt, Classed, ColumnSummary, Removable
-from suffice.models.leave_one_out import Own, columns_without
 from suffice.models.statistics import Statistics, rest
-from suffice.models.tables.categorical import Counts, Tables, by_feature, counted, moved, scored
+from suffice.models.tables.categorical import Counts, Own, Tables, by_feature, columns_without, counted, moved, scored
 from suffice.models.tables.nested import MIN_LEFT, UNSEEN
 from suffice.models.terms import Additive, Map, Nomogram, NoNomogramError
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence

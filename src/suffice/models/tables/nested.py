@@ -13,10 +13,9 @@ from suffice._core.labels import OneHot, show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import check_value
 from suffice.models.base import Attempt
-from suffice.models.leave_one_out import Own
 from suffice.models.statistics import Statistics, rest
 from suffice.models.tables.binned import RISING, BinFeatures, Binned, Binning, in_cells
-from suffice.models.tables.categorical import LOG_ZERO, Counts, Tables, by_feature, moved
+from suffice.models.tables.categorical import LOG_ZERO, Counts, Own, Tables, by_feature, moved
 from suffice.models.tables.histogram import ColumnHistogram
 from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
 

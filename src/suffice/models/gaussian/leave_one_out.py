@@ -1,9 +1,8 @@
-"""Leave-one-out: what parameters would be without a row, from the sums of all rows and the row itself.
+"""Leave-one-out: the parameters of Gaussian classes without a row, from the sums of all rows and the row itself.
 
 A row is taken from every class by what it counts there, its own weight w: that of its label in the class of the label,
 or any signed weights (n, k). A class changes by its own weight alone, except for a covariance that all classes share:
 
-    table       p(v | y) = (count + a - w) / (total + A - w)
     mean        (m1 mean0 + first - w z) / (m1 + n - w),     z = x - origin
     covariance  (M - b u u') / (t - w),     u = x - mu,  b = w N / (N - w),  M = t cov
 
@@ -24,69 +23,25 @@ is next to nothing, but a number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from suffice._core.labels import OneHot
 from suffice._core.vector import Array
-from suffice.models.compiled import gaussian, tables
+from suffice._runtime.lazy import compiled
 from suffice.models.gaussian.moments import ratio
 from suffice.models.statistics import rest
+from suffice.models.tables.compiled import left
 
 SINGULAR = 1e-12  # the least share of a variance that taking out a row may leave
 LOG_2PI = float(np.log(2 * np.pi))
 ENTRIES = 1 << 20  # of the systems that are solved at a time
 
 
-def table_without(codes: Array, starts: Array, own: Array, counts: Array, total: Array, log_zero: float) -> Array:
-    """sum_j log p(x_ij | c) without row i (n, k), from smoothed counts (k, cells) and their totals (k, d)."""
-    by_cell, by_feature = np.ascontiguousarray(counts.T), np.ascontiguousarray(total.T)
-    return np.asarray(tables.table_log_density_without(codes, starts, own, by_cell, by_feature, log_zero))
-
-
-class Own(NamedTuple):
-    """The class of each row (n,), and what it counts there (n, 1); 0 for a row without a class."""
-
-    codes: Array
-    weight: Array
-
-    @classmethod
-    def of(cls, Y: OneHot) -> Own:
-        """Of labels and weights."""
-        known = Y.codes >= 0
-        return cls(np.where(known, Y.codes, 0), np.where(known, Y.weight, 0.0)[:, None])
-
-
-def table_terms_without(codes: Array, starts: Array, own: Own, counts: Array, total: Array, log_zero: float) -> Array:
-    """log p(x_ij | y_i) without row i (n, d), from smoothed counts (k, cells) and their totals (k, d).
-
-    A table of which nothing is left has all its cells alike; a cell of which nothing is left has `log_zero`.
-    """
-    classes, weight = own.codes, own.weight[:, 0]
-    terms = tables.table_terms_without(codes, starts, classes, weight, counts, total, log_zero)
-    return np.asarray(terms)
-
-
-def columns_without(terms: Callable[[Own], Array], whole: Array, Y: OneHot | Array) -> Array:
-    """Terms by column (n, k, d) of which those of every class that a row counts in are taken without the row.
-
-    `whole` are the terms with it, `terms` those (n, d) of one class a row, without it.
-    """
-    if isinstance(Y, OneHot):
-        own = Own.of(Y)
-        whole[np.arange(len(whole)), own.codes] = terms(own)
-        return whole
-    for c in range(whole.shape[1]):
-        whole[:, c] = terms(Own(np.full(len(whole), c), Y[:, c : c + 1]))
-    return whole
-
-
 class Held(NamedTuple):
-    """What the estimates of Gaussian classes are made of; an entry of a class, or of a class and a column (k, 1 or d).
+    """What estimates of Gaussian classes follow from, about the origins; an entry for a class, or a class and a column.
 
-    See the formulas above: sums about the origins, the prior's mean about them, and its weights.
+    The letters are those of the formulas above.
     """
 
     n: Array  # (k, 1 or d)
@@ -104,7 +59,7 @@ def diagonal_without(X: Array, own: Array, origin: Array, variance: Array, held:
     weights = float(held.m1), float(held.m2)
     sums = np.ascontiguousarray(held.n), held.first, np.ascontiguousarray(held.mean0), weights
     whole = held.rows, held.about, held.total, SINGULAR
-    return np.asarray(gaussian.diagonal_log_density_without(X, own, origin, variance, *sums, *whole))
+    return np.asarray(diagonal_log_density_without(X, own, origin, variance, *sums, *whole))
 
 
 class Spanned(NamedTuple):
@@ -186,3 +141,58 @@ def _score(log_r: Array, square: Array, t: float, after: Array, known: Array, co
 
 def _dot(a: Array, b: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+@compiled
+def diagonal_log_density_without(
+    X: Array,
+    own: Array,
+    origin: Array,
+    variance: Array,
+    n: Array,
+    first: Array,
+    mean0: Array,
+    weights: tuple[float, float],
+    rows: Array,
+    about: Array,
+    total: Array,
+    singular: float,
+) -> Array:
+    """sum_j log N(x_j; mean_cj, var_cj) without the row's weight own[i, c], over entries that are not missing: (n, k).
+
+    The variances (k or 1, d) are those of all rows; a column of variance 0 is left out. If all classes share one
+    variance, all lose the weight of the row. The other arguments are the fields of `Held`.
+    """
+    m1, m2 = weights
+    size, d = X.shape
+    k = own.shape[1]
+    tied = variance.shape[0] < k
+    out = np.zeros((size, k))
+    gap, known = np.empty(k), np.empty(k, np.bool_)
+    lost, gone = np.empty(k), np.empty(k)  # what leaves the sum of squares, and its weight
+    for i in range(size):
+        for j in range(d):
+            x = X[i, j]
+            if np.isnan(x):
+                continue
+            for c in range(k):
+                w, z = own[i, c], x - origin[c, j]
+                weight = m1 + left(n[c, j], w)
+                mean = (first[c, j] + m1 * mean0[c, j] - w * z) / weight if weight > 0.0 else mean0[c, j]
+                others = left(rows[c, j], w)
+                u = z - about[c, j]
+                lost[c] = w * rows[c, j] / others * u * u if others != 0.0 else 0.0  # an only row is at its own mean
+                gone[c], gap[c], known[c] = w, z - mean, weight > 0.0 or m2 > 0.0
+            if tied:
+                lost[:], gone[:] = lost.sum(), gone.sum()
+            for c in range(k):
+                of = 0 if tied else c
+                whole, after = total[of, j] * variance[of, j], left(total[of, j], gone[c])
+                if not whole > 0.0:
+                    continue
+                if after > 0.0 and known[c]:
+                    var = max(whole - lost[c], singular * whole) / after
+                    out[i, c] -= 0.5 * (np.log(2 * np.pi * var) + gap[c] * gap[c] / var)
+                else:
+                    out[i, c] = -np.inf
+    return out
