@@ -13,9 +13,10 @@ import numpy as np
 from papers import Array
 from papers.datasets import Library
 from papers.keys import key
+from papers.measuring import fit_and_measure
 from papers.protocols import Splitter
 from papers.store import Task
-from suffice.model_selection.measures import Dataset, Result, fit_and_measure
+from suffice.model_selection.measures import Dataset, Result
 
 Rows = Mapping[str, Sequence[Result]]  # the results of one data set: those of every split, by method
 Build = Callable[[int], Any]  # a seed to an estimator

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from suffice import BernoulliNB, CategoricalNB, Dirichlet, GammaPrior, GaussianNB, MultinomialNB, PoissonNB
 from suffice.learners import TM, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Bernoulli, Multinomial, Poisson
-from suffice.priors import FLAT
+from suffice.priors.gaussian import FLAT
 from suffice.testing import check_model
 from tests.samples import loss, plain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -25,7 +25,7 @@ from suffice.models import (
 from suffice.models.gaussian.regularised import Shrunk
 from suffice.models.linear import Linear
 from suffice.persistence import export
-from suffice.priors import gaussian_prior
+from suffice.priors.settings import gaussian_prior
 
 __all__ = ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
 
@@ -38,6 +38,9 @@ SHRINKAGE = SettingRule(
 class _DiscriminantAnalysis(Classifier):
     """The base of quadratic and linear discriminant analysis."""
 
+    _accepts: ClassVar = ("allow_nan",)
+    prior: Any
+    class_prior: Any
     shrinkage: Any
 
     def _settings(self) -> dict[str, Any]:
@@ -52,11 +55,6 @@ class _DiscriminantAnalysis(Classifier):
         if isinstance(model, Shrunk):
             return model.amounts(self.moved_statistics_)
         return np.zeros(len(self.parameters_.covariance))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @property
     def means_(self) -> Array:

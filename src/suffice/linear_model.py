@@ -15,7 +15,8 @@ from suffice.learners import Newton
 from suffice.models import Contests, Softmax, TiedDiagonalGaussian
 from suffice.models.compose.contests import MULTI_CLASS
 from suffice.persistence import export
-from suffice.priors import Dirichlet, gaussian_prior
+from suffice.priors import Dirichlet
+from suffice.priors.settings import gaussian_prior
 
 __all__ = ["LogisticRegression"]
 

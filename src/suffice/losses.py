@@ -64,10 +64,7 @@ class Loss:
         """Return the loss that the parameter `costs` of an estimator or a learner means; equal costs if it is None."""
         if costs is None:
             return cls.equal(k)
-        try:
-            matrix = np.array(costs, dtype=float)
-        except (TypeError, ValueError):
-            matrix = np.empty(0)
+        matrix = _numbers(costs)
         if matrix.shape != (k, k) or not (matrix >= 0).all() or not np.isfinite(matrix).all():
             raise ValueError(f"{who}: costs must be {k} x {k} numbers of at least 0, got {costs!r}")
         if np.diag(matrix).any() or not matrix.any():
@@ -152,11 +149,7 @@ def decision_costs(costs: Any, classes: Array, who: str) -> Array:
     k = len(classes)
     if costs is None:
         return 1.0 - np.eye(k)
-    matrix = _by_pair(costs, classes, who) if isinstance(costs, Mapping) else costs
-    try:
-        matrix = np.array(matrix, dtype=float)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
+    matrix = _numbers(_by_pair(costs, classes, who) if isinstance(costs, Mapping) else costs)
     if matrix.shape != (k, k) or not np.isfinite(matrix).all():
         raise ValueError(
             f"{who}: costs must be {k} x {k} finite numbers, a row for each true class, or a dict of (true class, "
@@ -164,6 +157,14 @@ def decision_costs(costs: Any, classes: Array, who: str) -> Array:
         )
     matrix = matrix / max(1.0, abs(matrix).max(initial=0.0) / MAX_COST)
     return np.asarray(matrix - np.diag(matrix)[:, None])
+
+
+def _numbers(costs: Any) -> Array:
+    """Return costs as an array of numbers; an empty one if they are none."""
+    try:
+        return np.array(costs, dtype=float)
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 def _by_pair(costs: Mapping[Any, Any], classes: Array, who: str) -> Array:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._core.features import CategoricalFeatures
 from suffice._core.kinds import Block, ReadAs
 from suffice._core.vector import Array
-from suffice._estimator.classifier import Classifier
+from suffice._estimator.classifier import TABLES, Classifier
 from suffice._estimator.explaining import Columns, column_note
 from suffice._runtime.messages import NOT_NEGATIVE, NUMBER, Notice, PoorFitWarning, check, emit, one_of, or_else
 from suffice.encoders import Binary, Categories, NonNegative, Numbers
@@ -37,7 +37,7 @@ from suffice.models.compose.blocks import AnyDensity, Product
 from suffice.models.tables.binned import AT_LEAST_TWO, STRATEGIES
 from suffice.models.tables.categorical import LOG_ZERO, Informative, Pooled
 from suffice.persistence import export
-from suffice.priors import dirichlet_prior, gamma_prior, gaussian_prior, plain_prior, table_prior
+from suffice.priors.settings import dirichlet_prior, gamma_prior, gaussian_prior, plain_prior, table_prior
 
 __all__ = ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB", "NaiveBayes", "PoissonNB"]
 
@@ -86,16 +86,12 @@ class GaussianNB(Classifier):
     class_weight: Any = None
     tied: bool = False
 
+    _accepts: ClassVar = ("allow_nan", "sparse")
+
     def _model(self) -> DiagonalGaussian | TiedDiagonalGaussian:
         model = TiedDiagonalGaussian if self.tied else DiagonalGaussian
         encoder = Numbers(missing=True, who=type(self).__name__, sparse=True)
         return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
     def to_sklearn(self) -> Any:
         """scikit-learn's `GaussianNB` with the same probabilities, without missing values."""
@@ -162,17 +158,12 @@ class CategoricalNB(Classifier):
     class_weight: Any = None
     categories: Any = None
 
+    _accepts: ClassVar = ("categorical", "allow_nan")
     statistics_: Statistics[Counts] = field(init=False)
 
     def _model(self) -> Categorical:
         encoder = Categories.declare(self.categories, who=type(self).__name__)
         return Categorical(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def to_sklearn(self) -> Any:
         """scikit-learn's `CategoricalNB` behind an `OrdinalEncoder`, with the same probabilities."""
@@ -217,11 +208,7 @@ class _Counting(Classifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        encoder = self._model().encoder
         tags.classifier_tags.poor_score = True  # on the blobs of scikit-learn's checks, which are not counts
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = bool(getattr(encoder, "missing", False))
-        tags.input_tags.positive_only = isinstance(encoder, NonNegative)
         return tags
 
     @property
@@ -272,6 +259,7 @@ class MultinomialNB(_Counting):
     learner: Any = None
     class_prior: Any = None
 
+    _accepts: ClassVar = ("sparse", "positive_only")
     statistics_: Statistics[Words] = field(init=False)
     class_weight = None  # as in scikit-learn: rows can be weighted
     _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
@@ -339,6 +327,7 @@ class BernoulliNB(_Counting):
     class_prior: Any = None
     class_weight: Any = None
 
+    _accepts: ClassVar = ("sparse", "allow_nan")
     statistics_: Statistics[Presences] = field(init=False)
 
     def _model(self) -> Bernoulli:
@@ -397,8 +386,8 @@ class PoissonNB(_Counting):
     learner: Any = None
     class_prior: Any = None
 
+    _accepts: ClassVar = ("sparse", "allow_nan", "positive_only")
     statistics_: Statistics[Totals] = field(init=False)
-
     class_weight = None  # as in scikit-learn: rows can be weighted
     _decides: ClassVar = False  # as in scikit-learn, whose checks of it use negative numbers
 
@@ -495,7 +484,7 @@ class NaiveBayes(Classifier):
     class_prior: Any = None
     class_weight: Any = None
 
-    _takes_tables: ClassVar = True
+    _accepts: ClassVar = TABLES
 
     def _model(self) -> Product:
         check(self, numeric=one_of(ReadAs.BINS, ReadAs.GAUSSIAN), missing=one_of("ignore", "indicator"))

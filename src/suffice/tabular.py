@@ -190,7 +190,8 @@ class TabularClassifier(ExpertClassifier):
     def columns_(self) -> Columns:
         """A note on every column; it prints as a table."""
         views = cast(Views, self.encoder_)
-        clipped = set(views.view(NORMAL).at.tolist()) if NORMAL in dict(views.views) else set()
+        clip = cast(Clip | None, views.within(NORMAL))
+        clipped = set() if clip is None else set(clip.at.tolist())
         silent = {j: LeftOut(why) for j, why in getattr(self, "_silent", {}).items()}
         notes = []
         for j, role in enumerate(views.inner.roles or ()):

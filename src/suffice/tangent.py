@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 
 from suffice._core.labels import show_all
 from suffice._core.vector import Array
@@ -21,9 +19,8 @@ from suffice.models import Contests, Moments, Statistics, TangentPlane
 from suffice.models.compose.contests import MULTI_CLASS, side
 from suffice.models.planes import planes
 from suffice.models.planes.pencil import Pencil, Plane
-from suffice.models.planes.planes import Rule
 from suffice.persistence import export
-from suffice.priors import log_class_prior
+from suffice.priors.settings import log_class_prior
 
 __all__ = [
     "DesignedDiscriminant",
@@ -98,6 +95,8 @@ class TangentDiscriminant(Classifier):
     costs: Any = None
     multi_class: str = "ovo"
 
+    _accepts: ClassVar = ("allow_nan",)
+    _rule: ClassVar[Any]  # chooses the plane
     class_weight = None  # not a setting, as it hardly moves a plane between the means: use `costs`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -105,20 +104,11 @@ class TangentDiscriminant(Classifier):
         if cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("\n    SETTINGS\n", _SETTINGS)
 
-    @abstractmethod
-    def _rule(self) -> Rule:
-        """The rule that chooses the plane."""
-
     def _model(self) -> Contests[Moments]:
         check(self, ridge=NOT_NEGATIVE, multi_class=one_of(*MULTI_CLASS))
         encoder = Numbers(missing=True, who=type(self).__name__)
-        plane = TangentPlane(self._rule(), float(self.ridge), encoder=encoder)
+        plane = TangentPlane(self._rule, float(self.ridge), encoder=encoder)
         return Contests.of(plane, MULTI_CLASS[self.multi_class])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _store(self, s: Statistics[Any], fit: Fit | None = None) -> None:
         Loss.of(self.costs, len(s.domain.classes), type(self).__name__)
@@ -283,8 +273,7 @@ class FisherDiscriminant(TangentDiscriminant):
     Martinez-Garcia: thesis on disjoint tangent configurations, 1.1.2 and 2.2.2.
     """
 
-    def _rule(self) -> Rule:
-        return planes.fisher
+    _rule = staticmethod(planes.fisher)
 
 
 class ScatterDiscriminant(TangentDiscriminant):
@@ -305,8 +294,7 @@ class ScatterDiscriminant(TangentDiscriminant):
     Martinez-Garcia: thesis on disjoint tangent configurations, 1.1.3 and 2.2.3.
     """
 
-    def _rule(self) -> Rule:
-        return planes.scatter
+    _rule = staticmethod(planes.scatter)
 
 
 class MinimaxProbabilityMachine(TangentDiscriminant):
@@ -332,8 +320,7 @@ class MinimaxProbabilityMachine(TangentDiscriminant):
     doi:10.1162/153244303321897726. Martinez-Garcia: thesis, 1.2.2 and 2.3.2.
     """
 
-    def _rule(self) -> Rule:
-        return planes.minimax
+    _rule = staticmethod(planes.minimax)
 
 
 class MinimumErrorMPM(TangentDiscriminant):
@@ -358,8 +345,7 @@ class MinimumErrorMPM(TangentDiscriminant):
     normal classes, as the thesis says in 1.2.1: that is `LinearBayes`.
     """
 
-    def _rule(self) -> Rule:
-        return planes.minimum_error
+    _rule = staticmethod(planes.minimum_error)
 
 
 class QuasiBayes(TangentDiscriminant):
@@ -384,8 +370,7 @@ class QuasiBayes(TangentDiscriminant):
     probabilities of success, and the root of (2.55) does not always exist.
     """
 
-    def _rule(self) -> Rule:
-        return planes.quasi_bayes
+    _rule = staticmethod(planes.quasi_bayes)
 
 
 class LinearBayes(TangentDiscriminant):
@@ -410,8 +395,7 @@ class LinearBayes(TangentDiscriminant):
     (1962), doi:10.1214/aoms/1177704568. Martinez-Garcia: thesis, 1.1.1.
     """
 
-    def _rule(self) -> Rule:
-        return planes.linear_bayes
+    _rule = staticmethod(planes.linear_bayes)
 
 
 class DesignedDiscriminant(TangentDiscriminant):
@@ -455,7 +439,8 @@ class DesignedDiscriminant(TangentDiscriminant):
         super().__init__(ridge, learner, class_prior, costs, multi_class)
         self.criterion = criterion
 
-    def _rule(self) -> Rule:
+    @property
+    def _rule(self) -> planes.Designed:
         if not callable(self.criterion):
             raise ValueError(f"criterion must be a function of (mu1, mu2, var1, var2), got {self.criterion!r}")
         return planes.Designed(self.criterion)

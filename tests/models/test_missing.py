@@ -295,7 +295,7 @@ def test_a_likelihood_without_a_greatest_value():
 
 def test_em_that_has_not_settled_says_so(monkeypatch):
     X, y = rows(14)
-    monkeypatch.setattr(em, "MAX_ITER", 3)
+    monkeypatch.setattr(patterns, "MAX_ITER", 3)
     with pytest.warns(ConvergenceWarning, match=r"EM for the missing values had not settled after \d steps"):
         assert not QDA().fit(X, y).converged_
 

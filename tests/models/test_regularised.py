@@ -14,7 +14,7 @@ from suffice import GaussianPrior, LinearDiscriminantAnalysis, QuadraticDiscrimi
 from suffice.learners import TM, GradientDescent, RiskCalibration
 from suffice.models import FullGaussian, TiedFullGaussian
 from suffice.models.gaussian.regularised import WEIGHTS, by_evidence, oas
-from suffice.priors import wishart_evidence
+from suffice.priors.evidence import wishart_evidence
 from tests.oracles import fitted, regularised_classes
 
 SHRINKAGES = [None, 0.0, 0.3, 1.0, "oas", "evidence"]

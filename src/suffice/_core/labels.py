@@ -92,7 +92,7 @@ def show(label: Any) -> str:
     """
     day = moment(label)
     if day is not None:
-        return _text(day)
+        return str(np.datetime_as_string(day, unit="auto"))
     if isinstance(label, np.timedelta64 | datetime.date):
         return str(label)
     return repr(label.item() if isinstance(label, np.generic) else label)
@@ -108,11 +108,6 @@ def moment(label: Any) -> np.datetime64 | None:
     if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
         label = label.to_datetime64() if hasattr(label, "to_datetime64") else np.datetime64(label)  # keeps nanoseconds
     return label if isinstance(label, np.datetime64) else None
-
-
-def _text(day: np.datetime64) -> str:
-    """A date as text, which is the same for equal dates in different units."""
-    return str(np.datetime_as_string(day, unit="auto"))
 
 
 def date(days: float, unit: str = "D") -> str:
@@ -132,12 +127,12 @@ def dates(days: Sequence[float]) -> list[str]:
 
 
 def key(label: Any) -> Any:
-    """A key to look up a label by, which is the same for equal labels of different types."""
+    """A key to look up a label by, which is the same for equal labels of different types and units."""
     day = moment(label)
     if isinstance(label, np.timedelta64 | datetime.timedelta):
         exact: Any = label.to_timedelta64() if hasattr(label, "to_timedelta64") else label  # keeps nanoseconds
         return "duration", int(np.timedelta64(exact, "ns").astype(np.int64))
-    return label if day is None else ("date", _text(day))
+    return label if day is None else ("date", str(np.datetime_as_string(day, unit="auto")))
 
 
 def as_keys(classes: Array) -> list[Any]:

@@ -284,7 +284,11 @@ def by_sampling(log_joint: Array) -> BayesError:
 def by_quadrature(log_joint: LogJoint, samples: list[Array]) -> BayesError:
     """The integral of p(x) - max_y p(x, y) over one or two columns; a sample (n, d) of each class shows where."""
     d = samples[0].shape[1]
-    ends = [np.unique(np.concatenate([_interval_ends(one[:, j]) for one in samples])) for j in range(d)]
+    # Intervals with equal shares of a sample, and some beyond it on either side.
+    inside = np.quantile(samples, LEVELS, axis=1)  # (levels, classes, d)
+    beyond = (inside[-1] - inside[0])[None] * DISTANCES_BEYOND[:, None, None]
+    every = np.concatenate([inside[0] - beyond, inside, inside[-1] + beyond]).reshape(-1, d)
+    ends = [np.unique(column) for column in every.T]
     if d == 1:  # the integrand is not smooth at the borders between classes
         ends[0] = np.union1d(ends[0], _borders(log_joint, ends[0]))
     nodes, weights = zip(*(_gauss_legendre(one, NODES_PER_INTERVAL[d]) for one in ends), strict=True)
@@ -293,13 +297,6 @@ def by_quadrature(log_joint: LogJoint, samples: list[Array]) -> BayesError:
     p = np.exp(log_joint(rows))
     lost = weight @ (p.sum(axis=1) - p.max(axis=1))
     return BayesError(float(lost / (weight @ p.sum(axis=1))), 0.0)
-
-
-def _interval_ends(values: Array) -> Array:
-    """The ends of intervals with equal shares of a sample (n,), and of some beyond it on either side."""
-    inside = np.quantile(values, LEVELS)
-    beyond = (inside[-1] - inside[0]) * DISTANCES_BEYOND
-    return np.concatenate([inside[0] - beyond, inside, inside[-1] + beyond])
 
 
 def _gauss_legendre(ends: Array, order: int) -> tuple[Array, Array]:

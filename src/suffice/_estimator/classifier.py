@@ -33,8 +33,9 @@ from suffice.learners.base import require
 from suffice.models import AnyStatistics, DegenerateError, Model, Statistics
 from suffice.models.base import Natural
 from suffice.persistence.checkpoint import recorded
-from suffice.priors import check_classes, outweighed
+from suffice.priors.settings import check_classes, outweighed
 
+TABLES = ("categorical", "string", "allow_nan")  # what classifiers of tables accept
 MASS_TOLERANCE = 1e-9  # relative difference of two sums of weights that is rounding
 MAX_WEIGHT_SUM = 1e150  # its square is still finite
 
@@ -114,7 +115,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
     class_weight: Any
 
     _may_differ: ClassVar[tuple[str, ...]] = ()  # settings that do not matter for merging
-    _takes_tables: ClassVar[bool] = False  # columns of every kind, with missing entries
+    _accepts: ClassVar[tuple[str, ...]] = ()  # input other than dense numbers, by the names of scikit-learn's tags
 
     _declared: Array  # classes that stay without rows
     _learned: Fit | None  # for the rows that count now
@@ -132,8 +133,8 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self._takes_tables:
-            tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.allow_nan = True
+        for name in self._accepts:
+            setattr(tags.input_tags, name, True)
         return tags
 
     def _learner(self) -> Any:
@@ -175,21 +176,21 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
             return self._fit_with_checkpoint(checkpoint, X, y, sample_weight)
         with all_or_nothing(self):
             self._declared = np.empty(0)
-            self._keep(None)
+            self._carry(None)
             self.__dict__.pop("_shifted", None)
             learner = self._learner()
             require(learner, self._model().base_model, *learner.needed())
-            read = self._read(X, y, sample_weight, reset=True, once=learner.once)
-            s, fit = self._learn(read.map(self._encoder).persist())
+            data = self._read(X, y, sample_weight, reset=True, once=learner.once)
+            s, fit = self._learn(data)
             self._store(s, fit)
-            self._keep(fit)
+            self._carry(fit)
             if is_source(X):
                 self._store_names()
             self._warn(fit)
             # A prior that is only where learning starts does not outweigh the rows.
             if not any(issubclass(need, Natural) for need in learner.needs):
                 rows, called = float(s.mass.sum()), "weight" if is_source(X) else "sample_weight"
-                emit(outweighed(self._fit_result().model.base_model.prior_rows, rows, read.count, called))
+                emit(outweighed(self._fit_result().model.base_model.prior_rows, rows, data.count, called))
             return self
 
     def _learn(self, data: Data) -> tuple[AnyStatistics, Fit]:
@@ -250,7 +251,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
             first = not hasattr(self, "statistics_")
             if first:
                 self._declared = np.empty(0)
-                self._keep(None)
+                self._carry(None)
             data, s = self._sum(X, y, sample_weight, reset=first)
             if classes is not None:
                 declared = np.unique(classes)
@@ -271,13 +272,13 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _calibrate_first(self, data: Data, s: AnyStatistics) -> None:
         """Learn from the rows of the first piece that has two classes, and from whose sums s parameters follow."""
-        if self._keeps() or not self._calibrates() or np.count_nonzero(s.mass) < 2:
+        if self._carries() or not self._calibrates() or np.count_nonzero(s.mass) < 2:
             return
         try:
             fit = self._solve(self.statistics_, data)
         except DegenerateError:  # too few rows
             return
-        self._keep(fit)
+        self._carry(fit)
         self._warn(fit)
         self._store(self.statistics_, fit)
 
@@ -294,19 +295,13 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         check_same_settings(self, other, self._may_differ)
         encoder = self._encoder.united(other._encoder)
         with all_or_nothing(self):
-            self._encoder = encoder
-            self._before = self._merged_fit(other)
+            self._encoder, learner = encoder, self._learner()
+            if not learner.exact:
+                pairs = ((one._before, one._weighed(one.statistics_)) for one in (self, other))
+                self._before = learner.merge_fits(self._bound_model(), *pairs)
             self._store((self.statistics_ + other.statistics_).recentred())
             self._declared = unite(self._declared, other._declared, "class labels")
         return self
-
-    def _merged_fit(self, other: Self) -> Fit | None:
-        """The fit to carry over that combines those of this and another classifier."""
-        learner = self._learner()
-        if learner.exact:
-            return self._before
-        pairs = ((one._before, one._weighed(one.statistics_)) for one in (self, other))
-        return cast(Fit | None, learner.merge_fits(self._bound_model(), *pairs))
 
     def __add__(self, other: Self) -> Self:
         _adds_up(self)
@@ -371,7 +366,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
                 "recalibrate the original, then call shift_priors again"
             )
         with all_or_nothing(self):
-            self._keep(None)
+            self._carry(None)
             data, rows = self._sum(X, y, sample_weight, reset=False)
             whole, classes = self.statistics_, self.statistics_.domain.classes
             without = classes[(whole.mass > 0) & (rows.with_classes(classes).mass == 0)]
@@ -381,7 +376,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{type(self).__name__}: recalibrate takes rows that were learned, but {why}")
             fit = _without_stale(self._solve(whole, data))
             self._store(whole, fit)
-            self._keep(fit)
+            self._carry(fit)
             self._warn(fit)
         return self
 
@@ -444,11 +439,11 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         part: Fit = learner.carry_over(model, s, fit)
         return replace(part, warnings=(*fit.warnings, *part.warnings))
 
-    def _keep(self, fit: Fit | None) -> None:
-        """Keep the part of a fit that is carried over to other sums; None: nothing."""
+    def _carry(self, fit: Fit | None) -> None:
+        """Keep the part of a fit that is to be carried over to other sums; None: nothing."""
         self._before = None if self._learner().exact else fit
 
-    def _keeps(self) -> bool:
+    def _carries(self) -> bool:
         """True if there is something to carry over."""
         return self._before is not None
 
@@ -481,20 +476,21 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Data, AnyStatistics]:
         """Input as encoded rows, and their statistics."""
-        data = self._read(X, y, sample_weight, reset).map(self._encoder).persist()
+        data = self._read(X, y, sample_weight, reset)
         return data, data.sum(Observed(self._bound_model()))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool, once: bool = False) -> Data:
-        """Input as a data set, of which rows in memory are encoded; `reset`: they prepare the encoder.
+        """Input as a data set of encoded rows; `reset`: they prepare the encoder.
 
         Many rows in memory that are to be read `once` are encoded then, batch by batch.
         """
         given = source(X, y, sample_weight)
         if given is not None:
-            if not reset:
-                return given.read_as(self._encoder.holding())
-            self._encoder, given = self._new_encoder(given)
-            return given
+            if reset:
+                self._encoder, given = self._new_encoder(given)
+            else:
+                given = given.read_as(self._encoder.holding())
+            return given.map(self._encoder).persist()
         rows, Y = self._check_rows(X, y, sample_weight)
         whole = Memory(rows, Y)
         if not (once and reset and whole.long() and cheap_to_encode(rows)):
@@ -540,10 +536,9 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
     def _store_names(self) -> None:
         """Store the feature names of a data set, as scikit-learn does for arrays and frames."""
         names = self._encoder.inputs(self.statistics_.domain.features).names
+        self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The accuracy: the share of rows whose label is predicted, by weight.
@@ -564,7 +559,7 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _summary(self) -> dict[str, str]:
         rows = super()._summary()
-        if self._learned is None and self._calibrates() and self._keeps():
+        if self._learned is None and self._calibrates() and self._carries():
             rows["stale"] = "parameters that the sums do not determine are those of earlier rows: recalibrate(X, y)"
         return rows
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._estimator.classifier import Classifier
+from suffice._estimator.classifier import TABLES, Classifier
 from suffice._runtime.messages import is_number
 from suffice.encoders import Encoder
 from suffice.encoders.views import Views
@@ -18,7 +18,7 @@ from suffice.models.compose.experts import Experts
 class ExpertClassifier(Classifier):
     """A classifier around `Experts`. A subclass builds them, and has the settings `weights` and `encoder`."""
 
-    _takes_tables: ClassVar = True
+    _accepts: ClassVar[tuple[str, ...]] = TABLES
     _may_differ: ClassVar[tuple[str, ...]] = ("columns", "encoder", "n_trees", "random_state", "weights")
 
     weights: Any
@@ -69,12 +69,12 @@ class ExpertClassifier(Classifier):
         weighs = self.weights is None and isinstance(self._learner(), ExpertWeights)
         return weighs or super()._calibrates()
 
-    def _keep(self, fit: Fit | None) -> None:
+    def _carry(self, fit: Fit | None) -> None:
         model = None if fit is None else cast(Experts, fit.model)
         self._carried, self._limits = (None, None) if model is None else (model.weights, model.limits)
-        super()._keep(fit)
+        super()._carry(fit)
 
-    def _keeps(self) -> bool:
+    def _carries(self) -> bool:
         return self._carried is not None
 
     @property

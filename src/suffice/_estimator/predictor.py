@@ -53,7 +53,7 @@ from suffice.losses import decision_costs
 from suffice.models import AnyStatistics, Density, HasNomogram, Model, Nomogram, NoNomogramError, Samplable
 from suffice.models.base import Classed, LeaveOneOut
 from suffice.persistence import Savable
-from suffice.priors import log_class_prior
+from suffice.priors.settings import log_class_prior
 
 WEIGHT_TOLERANCE = 1e-9  # relative excess of a row's weight over that of its class that is rounding
 REFERENCE_ROWS = 10_000  # for anomaly scores
@@ -510,10 +510,6 @@ class Predictor(Savable):
         correct. q is that of `shift_priors`, which takes the result. ConvergenceWarning if other shares may be more
         likely by more than 1 %.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d), or a data set of `suffice.data`
-
         References
         ----------
         Saerens, Latinne, Decaestecker: Adjusting the outputs of a classifier to new a priori probabilities. Neural
@@ -523,7 +519,14 @@ class Predictor(Savable):
         """
         fit = self._fit_result()
         own = log_posterior(level_of(fit)[None])[0]
-        share, gap = most_probable_shares(self._ratios(X, self._answer(Ratios(own))), np.exp(own))
+        data, answer = self._data(X), self._answer(Ratios(own))
+        # The ratios are stored if possible, as they are summed repeatedly.
+        if data is not None and not isinstance(data, Memory):
+            ratios = data.without_labels().map(answer).persist()
+        else:
+            answers = self._map(X, answer, self._by_class("log ratio of ..."))
+            ratios = Memory(answers, np.zeros(len(answers)))
+        share, gap = most_probable_shares(ratios, np.exp(own))
         if gap > LIKELIHOOD_TOLERANCE:
             message = (
                 f"{type(self).__name__}.estimate_priors has not converged, perhaps because classes look alike: the "
@@ -531,14 +534,6 @@ class Predictor(Savable):
             )
             emit([Notice(message, ConvergenceWarning)])
         return share
-
-    def _ratios(self, X: Any, answer: ModelAnswer) -> Data:
-        """The answers (n, k) for rows as a data set, stored if possible, as they are summed repeatedly."""
-        data = self._data(X)
-        if data is not None and not isinstance(data, Memory):
-            return data.without_labels().map(answer).persist()
-        answers = self._map(X, answer, self._by_class("log ratio of ..."))
-        return Memory(answers, np.zeros(len(answers)))
 
     # Explanations
 
@@ -578,12 +573,8 @@ class Predictor(Savable):
     def importances(self, X: Any) -> dict[Any, float]:
         """The mean absolute contribution of each column, over rows and classes: by name, the greatest first.
 
-        It is infinite if a value of the column rules out a class that other columns leave possible (`prior=None`).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-            Rows in memory, as in `contributions`.
+        It is infinite if a value of the column rules out a class that other columns leave possible (`prior=None`). Rows
+        are in memory, as in `contributions`.
         """
         found: Contributions = self.contributions(X)
         return found.importances

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
@@ -53,14 +53,12 @@ def coarse_cells(s: AnyStatistics) -> Coarse:
         if name in BINNED:
             parts[name] = Binning(n_bins=CELLS_PER_COLUMN).features(part(s, name))
         elif name in CATEGORICAL:
-            parts[name] = _frequent(part(s, name))
+            own = part(s, name)
+            features = cast(CategoricalFeatures, own.domain.features)
+            rows = np.split(own.sums.table.sum(axis=0), features.starts[1:-1])
+            pools = [_most_frequent(*column) for column in zip(features.categories, rows, strict=True)]
+            parts[name] = pooled(features, pools)
     return Coarse(parts, {name: blocks.at[name] for name in parts})
-
-
-def _frequent(s: AnyStatistics) -> CategoricalFeatures:
-    features = cast(CategoricalFeatures, s.domain.features)
-    tables = np.split(s.sums.table.sum(axis=0), features.starts[1:-1])
-    return pooled(features, [_most_frequent(c, rows) for c, rows in zip(features.categories, tables, strict=True)])
 
 
 def _most_frequent(categories: Array, rows: Array) -> Pool:
@@ -92,33 +90,26 @@ class Residuals(Vector):
         for r x q cells and k classes, where g is the gap after removing effects of the single columns. The gaps of the
         classes sum to zero, so that the sum varies c times as much as m independent terms.
         """
-        return np.array([_clarity(*one) for one in self._each()])
-
-    def _each(self) -> Iterator[tuple[Array, Array]]:
-        """Gap and variance of every pair (k, r, q)."""
-        ends = np.cumsum(self.sides.prod(axis=1))
+        ends, found = np.cumsum(self.sides.prod(axis=1)), []
         for end, sides in zip(ends, self.sides, strict=True):
             cells = slice(end - sides[0] * sides[1], end)
-            yield self.gap[:, cells].reshape(-1, *sides), self.variance[:, cells].reshape(-1, *sides)
+            found.append(_clarity(*(one[:, cells].reshape(-1, *sides) for one in (self.gap, self.variance))))
+        return np.array(found)
 
 
 def _clarity(gap: Array, variance: Array) -> float:
-    gap, r, q = _beyond_columns(gap, variance), *gap.shape[1:]
+    """-log p of a pair, from its gap and variance (k, r, q)."""
+    r, q = gap.shape[1:]
+    # The effects of single columns, variance (a_u + b_v), are removed by alternating weighted least squares.
+    rows, columns = (np.maximum(variance.sum(axis=axis, keepdims=True), 1e-300) for axis in (2, 1))
+    for _ in range(LEAST_SQUARES_STEPS):
+        gap = gap - variance * (gap.sum(axis=2, keepdims=True) / rows)
+        gap = gap - variance * (gap.sum(axis=1, keepdims=True) / columns)
     chance = (r - 1) * (q - 1) / (r * q) * float((variance / (variance + EXTRA_VARIANCE)).sum())
     if chance <= 0:
         return 0.0
     spread = len(gap) / max(1, len(gap) - 1)
     return float(-chi2.logsf((gap**2 / (variance + EXTRA_VARIANCE)).sum() / spread, chance / spread))
-
-
-def _beyond_columns(gap: Array, variance: Array) -> Array:
-    """The gap (k, r, q) minus variance (a_u + b_v), with a and b by alternating weighted least squares."""
-    rows, columns = (np.maximum(variance.sum(axis=axis, keepdims=True), 1e-300) for axis in (2, 1))
-    left = gap
-    for _ in range(LEAST_SQUARES_STEPS):
-        left = left - variance * (left.sum(axis=2, keepdims=True) / rows)
-        left = left - variance * (left.sum(axis=1, keepdims=True) / columns)
-    return left
 
 
 class TestedColumns(NamedTuple):
@@ -302,23 +293,16 @@ class AdditiveTables(ExpertClassifier):
 
     def _model(self) -> Experts:
         check(self, missing=one_of("ignore", "indicator"), min_frequency=NOT_NEGATIVE, resolutions=RISING)
-        encoder = Views(Table.of(self._kinds(), ReadAs.BINS, self.missing == "indicator", type(self).__name__))
-        parts = self._parts()
-        return AdditiveExperts(parts, frozenset(parts), class_prior=self.class_prior, encoder=encoder)
-
-    def _kinds(self) -> Any:
         for column, kind in self.columns.items() if isinstance(self.columns, Mapping) else ():
             if kind == ReadAs.GAUSSIAN:
                 allowed = '"bins", "category" or "drop"'
                 raise ValueError(f"AdditiveTables: columns[{show(column)}] must be {allowed}, got {kind!r}")
-        return self.columns
-
-    def _parts(self) -> dict[str, Any]:
+        encoder = Views(Table.of(self.columns, ReadAs.BINS, self.missing == "indicator", type(self).__name__))
         tables = Dirichlet("evidence", base="marginal")
         *coarser, finest = self.resolutions
         bins = Nested(n_bins=finest, coarser=tuple(coarser), monotone=self._directions())
         words = Pooled(tables, min_frequency=self.min_frequency)
-        return {
+        parts = {
             Block.BINS: bins,
             Block.BINS_KEPT: replace(bins, identifiers=False),
             Block.CATEGORY: words,
@@ -326,6 +310,7 @@ class AdditiveTables(ExpertClassifier):
             Block.MISSING: Informative(tables),
             PAIRS: Interactions(),
         }
+        return AdditiveExperts(parts, frozenset(parts), class_prior=self.class_prior, encoder=encoder)
 
     def _directions(self) -> tuple[tuple[Any, int], ...]:
         given = {} if self.monotone is None else self.monotone

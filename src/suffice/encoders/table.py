@@ -431,7 +431,11 @@ class Table(Encoder):
         """Return the encoder with the role of every column, by its type, or by its values if the type does not tell."""
         if self.roles is not None:
             return self
-        survey = self._survey(data)
+        # The types of the columns may tell all, without reading a row.
+        typed = data.empty_frame()
+        survey = None if typed is None else Survey.of(typed, self.who)
+        if survey is None or any(scale == ColumnScale.NOTHING for scale, _ in survey.kinds):
+            survey = data.sum(SurveyColumns(self.who))
         features = Features(len(survey.kinds), None if survey.names is None else object_array(survey.names))
         given = {features.index(name, f"{self.who}: `columns`"): kind for name, kind in self.columns}
         roles = []
@@ -441,14 +445,6 @@ class Table(Encoder):
         if all(role.kind == ReadAs.DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
         return replace(self, roles=tuple(roles), names=survey.names)
-
-    def _survey(self, data: Data) -> Survey:
-        """The kinds of the columns: by their types if these tell all, without reading a row."""
-        typed = data.empty_frame()
-        survey = None if typed is None else Survey.of(typed, self.who)
-        if survey is not None and all(scale != ColumnScale.NOTHING for scale, _ in survey.kinds):
-            return survey
-        return data.sum(SurveyColumns(self.who))
 
     def holding(self) -> Mapping[Any, ColumnContent]:
         return {role.name: role.content for role in self.roles or ()}
@@ -552,17 +548,13 @@ def _codes(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: A
     return coded((column.entries() for column in columns), names)
 
 
-def _absent(columns: list[Column], names: Array, who: str) -> Encoded:  # noqa: ARG001 - any value is accepted
-    return coded((column.absent() for column in columns), names)
-
-
 READ: dict[str, Callable[[list[Column], Array, str], Encoded]] = {
     Block.BINS: _numbers,
     Block.BINS_KEPT: _numbers,
     Block.GAUSSIAN: _numbers,
     Block.CATEGORY: _codes,
     Block.CATEGORY_KEPT: _codes,
-    Block.MISSING: _absent,
+    Block.MISSING: lambda columns, names, _: coded((column.absent() for column in columns), names),
 }
 
 

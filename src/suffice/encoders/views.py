@@ -64,10 +64,6 @@ class Views(Encoder):
         spread(lambda one: one[1].work_ahead(), views)
         return replace(self, inner=inner, views=views, ready=True)
 
-    def view(self, name: str) -> Any:
-        """The encoder of a block."""
-        return dict(self.views)[name]
-
     def holding(self) -> Mapping[Any, ColumnContent]:
         return self.inner.holding()
 

@@ -30,23 +30,8 @@ def learning_rate(k: Any, N: int, initial: float = 0.3, decay: str = "exponentia
         exponential:  initial (e^(-tau k) - e^(-tau N)) / (e^(-tau) - e^(-tau N)),   tau = 2 / N
         linear:       by straight lines through initial, initial/2, initial/6 and 0 at 0, N/8, N/2 and N
 
-    Parameters
-    ----------
-    k : int or array of int, from 1 to N
-        The number of the visit.
-    N : int
-        The number of all visits: rows x epochs.
-    initial : float, default=0.3
-        The first rate.
-    decay : {"exponential", "linear"}, default="exponential"
-        The form of the decay.
+    for one or several visits k from 1 to N, rows x epochs in all.
 
-    Returns
-    -------
-    rate : array of the shape of `k`
-
-    Examples
-    --------
     >>> learning_rate([1, 500, 1000], 1000).round(3)
     array([0.3  , 0.081, 0.   ])
     """
@@ -288,11 +273,16 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         with all_or_nothing(self):
             X = _read(self, X, reset=True)
             clusterer = self._clusterer(X)
-            centers = self._checked_centers(X.shape[1]) if clusterer is None else _cluster_centers(clusterer, X)
-            if self.sigma is not None:
-                sigma = self._checked_sigma(len(centers))
-            else:
+            centers = self._given_centers(X.shape[1]) if clusterer is None else _cluster_centers(clusterer, X)
+            if self.sigma is None:
                 sigma = self.width * (_half_gaps(centers) if clusterer is None else _spread(X, centers))
+            else:
+                m, sigma = len(centers), np.asarray(self.sigma, dtype=np.float64)
+                if sigma.shape not in ((), (m,)) or not np.all((sigma > 0) & np.isfinite(sigma)):
+                    raise ValueError(
+                        f"RBF: sigma must be None or positive, one number or {m} of them, got {self.sigma!r}"
+                    )
+                sigma = np.full(m, sigma)
             self.centers_, self.sigma_ = centers, sigma
             return self
 
@@ -319,17 +309,11 @@ class RBF(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise ValueError(f"RBF: centers must be {allowed}, got {self.centers!r}")
         return None
 
-    def _checked_centers(self, d: int) -> Array:
+    def _given_centers(self, d: int) -> Array:
         centers = check_array(self.centers, dtype=np.float64, order="C", copy=True, input_name="centers")
         if centers.shape[1] != d:
             raise ValueError(f"RBF: centers have {centers.shape[1]} features, but X has {d}")
         return np.asarray(centers)
-
-    def _checked_sigma(self, m: int) -> Array:
-        sigma = np.asarray(self.sigma, dtype=np.float64)
-        if sigma.shape not in ((), (m,)) or not np.all((sigma > 0) & np.isfinite(sigma)):
-            raise ValueError(f"RBF: sigma must be None or positive, one number or {m} of them, got {self.sigma!r}")
-        return np.full(m, sigma)
 
     @property
     def _n_features_out(self) -> int:

@@ -118,7 +118,12 @@ class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             data = source(X, y, sample_weight)
             if data is not None:
                 self.encoder_ = self._encoder(self.labels).prepare(data)
-                self._take_names()
+                # The attributes that scikit-learn sets for arrays and frames.
+                table = cast(Table, self.encoder_.inner)
+                self.n_features_in_ = len(table.roles or ())
+                self.__dict__.pop("feature_names_in_", None)
+                if table.names is not None:
+                    self.feature_names_in_ = np.array(table.names, dtype=object)
                 return self
             self._check_rows(X)
             labels = np.zeros(_num_samples(X), dtype=int) if y is None else check_labels(y)
@@ -166,15 +171,6 @@ class Partitions(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             raise TypeError("Partitions: sparse data was passed for X, but dense data is required: use X.toarray()")
         if not _num_samples(X):
             raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
-
-    def _take_names(self) -> None:
-        """Set the attributes that scikit-learn sets for arrays and frames, for the columns of a data set."""
-        table = cast(Table, self.encoder_.inner)
-        self.n_features_in_ = len(table.roles or ())
-        if table.names is not None:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     @property
     def _n_features_out(self) -> int:

@@ -39,7 +39,7 @@ from suffice.data import Batch, Data
 from suffice.data.queries import DatabaseRows
 from suffice.losses import Loss, Losses
 from suffice.models import AnyModel, AnyStatistics, HasFormula, summed
-from suffice.models.base import Ability, Classed, Natural, NaturalModel, Subproblem
+from suffice.models.base import Ability, Classed, Natural, Subproblem
 from suffice.models.statistics import grouped
 
 V = TypeVar("V")
@@ -319,15 +319,60 @@ class Iterative(Learner):
     def _together(self, subproblems: Sequence[Subproblem], whole: AnyStatistics, views: DataViews) -> list[Outcome]:
         with progress(type(self).__name__, self.max_iter, bool(self.verbose)) as show:
             courses = [self.course(one, views) for one in subproblems]
-            return together(courses, [_on_rows_of(one, whole) for one in subproblems], show)
+            rows = [None if one.group is None else Sides.of(one, whole) for one in subproblems]
+            return together(courses, rows, show)
 
     def carry_over(self, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
-        """Adapt a fit, if there is one, to the sums of the rows that count now, marked as stale."""
-        return carry_over(type(self).__name__, model, s, before)
+        """Adapt a fit to the sums s of the rows that count now, marked as stale.
+
+            S + (mass now / mass then) D,     D = moved - S then
+
+        class by class, if the learner moved statistics. A new class has no shift. The shift of a block (a table, a
+        covariance) is halved while it leaves no parameters, and finally dropped. Bins and pooled categories stay as
+        they were. Parameters that were learned without moving statistics stay, too. If they are for other classes than
+        there are now, the closed form takes their place.
+        """
+
+        def stale(fit: Fit, why: str) -> Fit:
+            words = f"{type(self).__name__}: {why}; recalibrate(X, y) learns it again, of rows that count now"
+            return replace(fit, warnings=(*fit.warnings, Notice(words, StaleWarning)))
+
+        def closed_form(why: str) -> Fit:
+            return stale(ClosedForm().solve(model, s), f"{why}, so that the closed form stands in")
+
+        if before is None:
+            return closed_form("no rows came that it could learn from")
+        late = np.setdiff1d(s.domain.classes[s.mass > 0], before.statistics.domain.classes[before.statistics.mass > 0])
+        if before.moved is not None:
+            try:
+                fit = _apply_shifts(model, s, before, [_shifts(before, s)])
+            except ValueError:  # the grid of the sums has become coarser than the bins
+                return closed_form("the cells of its numbers can no longer be told apart")
+            known = f", and the classes {show_all(late)} have come" if len(late) else ""
+            return stale(fit, f"rows have come or gone since it was learned{known}")
+        if len(late) or not np.array_equal(s.domain.classes, before.statistics.domain.classes):
+            those = f"the classes {show_all(late)} have come" if len(late) else "a class has come or gone"
+            return closed_form(f"{those} since it was learned")
+        same = replace(before, statistics=s, warnings=())
+        return stale(same, "rows have come or gone since its parameters were learned")
 
     def merge_fits(self, model: AnyModel, ours: FitAndSums, theirs: FitAndSums) -> Fit | None:
-        """Combine two fits into one, from which `carry_over` goes on with the rows of both."""
-        return merge_fits(model, ours, theirs)
+        """Combine two fits into one, from which `carry_over` goes on with the rows of both.
+
+        Shifts add up. Parameters without shifts are averaged by mass, in natural parameters. If neither is possible
+        because bins, categories or classes differ, the fit of more rows is returned.
+        """
+        if ours[0] is None or theirs[0] is None:
+            return ours[0] or theirs[0]
+        (a, s), (b, t) = sorted((ours, theirs), key=_size, reverse=True)
+        if a is None or b is None or (a.moved is None) != (b.moved is None):
+            return a
+        if a.moved is None:
+            return _average(model, a, s, b, t)
+        try:
+            return _apply_shifts(model, s + t, a, [_shifts(a, s), _shifts(b, t)])
+        except ValueError:  # bins differ
+            return a
 
     def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - for subclasses
         """Return a resolved model with everything fixed that must not change during learning."""
@@ -460,10 +505,6 @@ class Sided:
         return self.f(self.rows(batch))
 
 
-def _on_rows_of(subproblem: Subproblem, whole: AnyStatistics) -> Callable[[Question], Question]:
-    return (lambda f: f) if subproblem.group is None else lambda f: Sided(f, Sides.of(subproblem, whole))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class _Answers(Vector):
     each: tuple[object, ...]
@@ -479,10 +520,8 @@ class _Several:
         return _Answers(tuple(f(batch) for f in self.fs))
 
 
-def together(
-    courses: Sequence[Course[V]], sided: Sequence[Callable[[Question], Question]], show: Callable[[str], None]
-) -> list[V]:
-    """Run courses side by side; one read answers all that wait for sums over the same data."""
+def together(courses: Sequence[Course[V]], rows: Sequence[Sides | None], show: Callable[[str], None]) -> list[V]:
+    """Run courses side by side, each on all rows or on those of a contest; one read answers all that wait for one."""
     waiting: dict[int, Ask] = {}
     ended: dict[int, V] = {}
 
@@ -498,7 +537,8 @@ def together(
     while waiting:
         data = next(iter(waiting.values())).data
         now = [i for i, ask in waiting.items() if ask.data is data]
-        fs = tuple(sided[i](waiting[i].f) for i in now)
+        asked = [(waiting[i].f, rows[i]) for i in now]
+        fs = tuple(f if own is None else Sided(f, own) for f, own in asked)
         answers = (data.sum(fs[0]),) if len(fs) == 1 else data.sum(_Several(fs)).each
         losses = [answer.losses.means() for answer in answers if isinstance(answer, Measured)]
         if losses:
@@ -558,52 +598,6 @@ def _carry_level(before: Fit, model: AnyModel, s: AnyStatistics) -> Array | None
 Shifts: TypeAlias = dict[tuple[object, ...], AnyStatistics]  # by the classes of a contest; () for all classes
 
 
-def carry_over(who: str, model: AnyModel, s: AnyStatistics, before: Fit | None) -> Fit:
-    """Adapt a fit to the sums s of the rows that count now, marked as stale.
-
-        S + (mass now / mass then) D,     D = moved - S then
-
-    class by class, if the learner moved statistics. A new class has no shift. The shift of a block (a table, a
-    covariance) is halved while it leaves no parameters, and finally dropped. Bins and pooled categories stay as they
-    were. Parameters that were learned without moving statistics stay, too. If they are for other classes than there are
-    now, the closed form takes their place.
-    """
-    if before is None:
-        return _closed_form(who, model, s, "no rows came that it could learn from")
-    late = np.setdiff1d(s.domain.classes[s.mass > 0], before.statistics.domain.classes[before.statistics.mass > 0])
-    if before.moved is not None:
-        try:
-            fit = _apply_shifts(model, s, before, [_shifts(before, s)])
-        except ValueError:  # the grid of the sums has become coarser than the bins
-            return _closed_form(who, model, s, "the cells of its numbers can no longer be told apart")
-        known = f", and the classes {show_all(late)} have come" if len(late) else ""
-        return _mark_stale(who, fit, f"rows have come or gone since it was learned{known}")
-    if len(late) or not np.array_equal(s.domain.classes, before.statistics.domain.classes):
-        those = f"the classes {show_all(late)} have come" if len(late) else "a class has come or gone"
-        return _closed_form(who, model, s, f"{those} since it was learned")
-    same = replace(before, statistics=s, warnings=())
-    return _mark_stale(who, same, "rows have come or gone since its parameters were learned")
-
-
-def merge_fits(model: AnyModel, ours: FitAndSums, theirs: FitAndSums) -> Fit | None:
-    """Combine two fits into one, from which `carry_over` goes on.
-
-    Shifts add up. Parameters without shifts are averaged by mass, in natural parameters. If neither is possible because
-    bins, categories or classes differ, the fit of more rows is returned.
-    """
-    if ours[0] is None or theirs[0] is None:
-        return ours[0] or theirs[0]
-    (a, s), (b, t) = sorted((ours, theirs), key=_size, reverse=True)
-    if a is None or b is None or (a.moved is None) != (b.moved is None):
-        return a
-    if a.moved is None:
-        return _average(model, a, s, b, t)
-    try:
-        return _apply_shifts(model, s + t, a, [_shifts(a, s), _shifts(b, t)])
-    except ValueError:  # bins differ
-        return a
-
-
 def _size(known: FitAndSums) -> tuple[float, bytes]:
     """Return the mass of the rows, and their sums as bytes, so that a + b and b + a are the same."""
     return float(known[1].mass.sum()), b"".join(np.asarray(leaf).tobytes() for leaf in known[1].leaves())
@@ -617,7 +611,7 @@ def _average(model: AnyModel, a: Fit, s: AnyStatistics, b: Fit, t: AnyStatistics
         return a
     resolved, share, each = model.resolve(whole), float(s.mass.sum() / whole.mass.sum()), []
     for part, one, other in zip(resolved.subproblems(whole), _each(a.parameters), _each(b.parameters), strict=True):
-        natural = cast(NaturalModel[Any, Any, Any], part.model)
+        natural: Any = part.model
         first, second = natural.natural(one), natural.natural(other)
         each.append(natural.from_natural(natural.feasible(share * first + (1.0 - share) * second, first)))
     level = None if a.level is None or b.level is None else share * a.level + (1.0 - share) * b.level
@@ -632,15 +626,6 @@ def _same(a: AnyStatistics, b: AnyStatistics) -> bool:
 
 def _each(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
-
-
-def _mark_stale(who: str, fit: Fit, why: str) -> Fit:
-    do = "recalibrate(X, y) learns it again, of rows that count now"
-    return replace(fit, warnings=(*fit.warnings, Notice(f"{who}: {why}; {do}", StaleWarning)))
-
-
-def _closed_form(who: str, model: AnyModel, s: AnyStatistics, why: str) -> Fit:
-    return _mark_stale(who, ClosedForm().solve(model, s), f"{why}, so that the closed form stands in")
 
 
 def _shifts(before: Fit, s: AnyStatistics) -> Shifts:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice._core.features import Encoded
-from suffice._core.labels import dense, show_all
+from suffice._core.labels import OneHot, dense, show_all
 from suffice._core.vector import Array, Vector, select
 from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, Notice, check, join_words, one_of, or_else
 from suffice._runtime.random import generator
@@ -80,17 +80,14 @@ class Calibration:
     only_adds: bool = False
     best: object = None  # theta(whole), if there is an anchor
 
-    def evaluate(self, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Return losses, direction and objective, from one pass."""
-        return (yield from self.evaluate_on(self.data, place))
-
-    def evaluate_on(self, data: Data, place: Place[AnyStatistics]) -> Course[Summed]:
-        """Evaluate on some of the rows; the direction is scaled up to all."""
+    def evaluate(self, place: Place[AnyStatistics], some: Data | None = None) -> Course[Summed]:
+        """Return losses, direction and objective, from one pass; the direction of some rows is scaled up to all."""
         s, theta = place
         classes = self.whole.domain.classes
-        got: Evaluation = yield Ask(data, Evaluate(self.model, theta, classes, self.loss, self.only_adds))
+        question = Evaluate(self.model, theta, classes, self.loss, self.only_adds)
+        got: Evaluation = yield Ask(self.data if some is None else some, question)
         direction, residual = got.direction, None if self.only_adds else got.direction.mass / got.losses.mass
-        if data is not self.data:
+        if some is not None:
             direction = (self.whole.mass.sum() / max(got.losses.mass, 1e-300)) * direction
         if self.anchor:
             direction = direction + self.anchor * (self.whole - s)
@@ -135,7 +132,7 @@ class Minibatches(Calibration):
     def step(self, at: Summed, rate: float) -> Course[Place[AnyStatistics]]:
         place = Place(at.point, at.theta)
         for piece in self.pieces:
-            place = self.move((yield from self.evaluate_on(piece, place)), rate).place
+            place = self.move((yield from self.evaluate(place, piece)), rate).place
         return place
 
 
@@ -202,9 +199,15 @@ class OutOfSample:
     @classmethod
     def of(cls, problem: Calibration) -> OutOfSample:
         """Turn a calibration problem into one whose rows are predicted without themselves."""
-        rows = numbered(problem.data)
-        Y = dense(cast(Any, rows.Y).onto(problem.whole.domain.classes))
-        return cls(replace(problem, data=rows), Weighed(problem.whole, Y))
+        data = problem.data
+        if not isinstance(data, Memory):
+            raise TypeError(
+                "out_of_sample=True needs rows in memory, since it keeps a weight for each of them: give arrays or a "
+                "data frame, and no checkpoint, or leave out_of_sample=False"
+            )
+        X, Y = cast(Encoded, data.X), cast(OneHot, data.Y)
+        rows = Memory(NumberedRows(X.features, X.values, np.arange(len(X))), Y, batch_size=data.batch_size)
+        return cls(replace(problem, data=rows), Weighed(problem.whole, dense(Y.onto(problem.whole.domain.classes))))
 
     def evaluate(self, place: Place[Weighed]) -> Course[Point]:
         """Return losses, direction and objective, from one pass."""
@@ -225,17 +228,6 @@ class OutOfSample:
         got = self.within.move(within, rate)
         weights = point.weights + got.rate * np.where(got.moved, direction.weights, 0.0)
         return no_pass(Place(Weighed(got.place.point, weights), got.place.theta))
-
-
-def numbered(data: Data) -> Memory:
-    """Return rows in memory with their positions; TypeError for any other engine."""
-    if not isinstance(data, Memory):
-        raise TypeError(
-            "out_of_sample=True needs rows in memory, since it keeps a weight for each of them: give arrays or a data "
-            "frame, and no checkpoint, or leave out_of_sample=False"
-        )
-    X = cast(Encoded, data.X)
-    return Memory(NumberedRows(X.features, X.values, np.arange(len(X))), data.Y, batch_size=data.batch_size)
 
 
 @dataclass(eq=False, repr=False)
@@ -354,11 +346,13 @@ class RiskCalibration(Iterative):
         """Calibrate one subproblem."""
         rng = generator(self.random_state)
         problem, elsewhere, notices = yield from self._problem(subproblem, views, rng)
-        starts = 1 if self.init == "data" else self.n_init
+        first = FIRST_RATE if self.rate == "adaptive" else float(self.rate)
+        by_piece = self.batch_size is not None and self.stop == "log-loss"
+        rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
         outcomes = []
-        for _ in range(starts):
+        for _ in range(1 if self.init == "data" else self.n_init):
             seed = rng.randint(2**31)
-            watch = self._watch(elsewhere is not None)
+            watch = Watch(rule, self.tol, first, held_out=elsewhere is not None)
             outcome = yield from self._descent(problem, watch, elsewhere, seed, views)
             outcomes.append((watch.value, outcome))
         best = min(outcomes, key=lambda pair: pair[0])[1]
@@ -393,13 +387,15 @@ class RiskCalibration(Iterative):
         anchor = self.anchor if isinstance(model, Joint) else 0.0
         best = model.parameters(whole) if anchor else None
         problem = Calibration(model, data, whole, loss, anchor, self.freeze, best=best)
-        return problem, None if held_out is None else _log_loss_on(problem, held_out), notices
+        if held_out is None:
+            return problem, None, notices
+        rows = held_out
 
-    def _watch(self, held_out: bool) -> Watch:
-        first = FIRST_RATE if self.rate == "adaptive" else float(self.rate)
-        by_piece = self.batch_size is not None and self.stop == "log-loss"
-        rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
-        return Watch(rule, self.tol, first, held_out)
+        def log_loss(theta: object) -> Course[float]:
+            got: Evaluation = yield Ask(rows, Evaluate(model, theta, whole.domain.classes, loss))
+            return float(got.losses.means()["log_loss"])
+
+        return problem, log_loss, notices
 
     def _descent(
         self, problem: Calibration, watch: Watch, elsewhere: Elsewhere | None, seed: int, views: DataViews
@@ -411,19 +407,16 @@ class RiskCalibration(Iterative):
         adaptive = self.rate == "adaptive"
         rate = Rate(watch.first_rate, adaptive, GROW, momentum=MOMENTUM if adaptive else 0.0)
         if self.out_of_sample:
-            return (yield from self._honest_descent(problem, place.theta, rate, watch))
+            honest, rate = OutOfSample.of(problem), replace(rate, enough=ENOUGH)
+            start_here = Place(honest.start, place.theta)
+            found = yield from descend(honest, start_here, rate, watch, self.max_iter, moves=True)
+            return replace(found, moved=cast(Weighed, found.moved).statistics)
         if self.batch_size is not None:
             rows: int = yield Ask(problem.data, rows_in)
             pieces = views.pieces(problem.data, -(-rows // self.batch_size), seed)
             rate = Rate(watch.first_rate, falling=True)
             problem = Minibatches(**vars(problem), pieces=tuple(pieces))
         return (yield from descend(problem, place, rate, watch, self.max_iter, elsewhere, moves=True))
-
-    def _honest_descent(self, problem: Calibration, theta: object, rate: Rate, watch: Watch) -> Course[Outcome]:
-        """Descend by rows that are predicted without themselves."""
-        honest, rate = OutOfSample.of(problem), replace(rate, enough=ENOUGH)
-        found = yield from descend(honest, Place(honest.start, theta), rate, watch, self.max_iter, moves=True)
-        return replace(found, moved=cast(Weighed, found.moved).statistics)
 
 
 @dataclass(eq=False, repr=False)
@@ -437,12 +430,8 @@ class TM(Iterative):
 
     Parameters
     ----------
-    max_iter : int, default=64
-        Passes over the data; iteration 1 is the initial model.
-    tol : float, default=1e-4
-        Fall of the log loss in an iteration, per row, at which it has settled.
-    verbose : int, default=0
-        1 shows progress.
+    max_iter, tol, verbose
+        As in `RiskCalibration`.
 
     Examples
     --------
@@ -488,14 +477,8 @@ class DiscriminativeFrequency(Iterative):
     ----------
     rate : float, default=0.1
         Multiplies sums.
-    max_iter : int, default=16
-        Passes over the data; iteration 1 is the initial model.
-    stop : {"log-loss", "soft-error", "best-error", None}, default="log-loss"
-        As in `RiskCalibration`.
-    tol : float, default=1e-4
-        Fall of the log loss in an iteration, per row, at which it has settled.
-    verbose : int, default=0
-        1 shows progress.
+    max_iter, stop, tol, verbose
+        As in `RiskCalibration`; by default 16 passes over the data.
 
     Examples
     --------
@@ -546,13 +529,3 @@ def random_start(
     parts = [whole.by_class(dealt[b]).regroup(np.full(k, b), whole.domain.classes) for b in range(k)]
     together: AnyStatistics = sum(parts[1:], parts[0])
     return together
-
-
-def _log_loss_on(problem: Calibration, rows: Data) -> Elsewhere:
-    """Return the function that measures the log loss of parameters on held-out rows."""
-
-    def value(theta: object) -> Course[float]:
-        got: Evaluation = yield Ask(rows, Evaluate(problem.model, theta, problem.whole.domain.classes, problem.loss))
-        return float(got.losses.means()["log_loss"])
-
-    return value

@@ -127,7 +127,8 @@ class SmallChange(Rule):
     tol: float = 1e-4
 
     def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
-        return relative_change(before.point, at.point) <= self.tol
+        change = total((at.point - before.point).map(abs))  # nblr's sum |dw| / sum (|w| + eps)
+        return change / total(before.point.map(lambda value: abs(value) + 1e-6)) <= self.tol
 
 
 @dataclass(frozen=True)
@@ -158,11 +159,6 @@ RULES: dict[str | None, Callable[[float], Rule]] = {
     None: lambda _: Never(),
 }
 STOPS = ("log-loss", "soft-error", "best-error", None)
-
-
-def relative_change(before: Vector, after: Vector, eps: float = 1e-6) -> float:
-    """Return the relative parameter change of nblr: sum |dw| / sum (|w| + eps)."""
-    return total((after - before).map(abs)) / total(before.map(lambda value: abs(value) + eps))
 
 
 @dataclass
@@ -248,23 +244,6 @@ class Rate:
         return min(length * self.grow, self.most) if self.adaptive else length
 
 
-@dataclass
-class LossRecord:
-    """The losses of every pass, and whether its step was accepted."""
-
-    passes: dict[str, list[float]] = field(
-        default_factory=lambda: {
-            name: [] for name in ("log_loss", "soft_error", "error", "objective", "rate", "accepted")
-        }
-    )
-
-    def add(self, at: AnyIterate, rate: float, accepted: bool) -> None:
-        """Add a pass."""
-        row = {**at.losses.means(), "objective": at.objective, "rate": rate, "accepted": accepted}
-        for name, value in row.items():
-            self.passes[name].append(float(value))
-
-
 def descend(
     problem: Problem[P, G],
     start: Place[P],
@@ -280,16 +259,21 @@ def descend(
     `elsewhere` is the loss of parameters on held-out rows. With `moves`, points are statistics, which the outcome gets
     as `moved`. `if_stuck` is the advice if no step lowers the objective.
     """
-    record = LossRecord()
+    passes: dict[str, list[float]] = {}
+
+    def record(at: AnyIterate, rate: float, accepted: bool) -> None:
+        for name, value in {**at.losses.means(), "objective": at.objective, "rate": rate, "accepted": accepted}.items():
+            passes.setdefault(name, []).append(float(value))
+
     at = yield from problem.evaluate(start)
-    record.add(at, 0.0, accepted=True)
+    record(at, 0.0, accepted=True)
     watch.see(at, rate.first, (yield from elsewhere(at.theta)) if elsewhere else None)
     length, ended, before = rate.first, False, None
     for iteration in range(max_iter - 1):
         place = yield from problem.step(_pushed(at, before, rate.momentum / length), length)
         new = yield from problem.evaluate(place)
         accepted = not rate.adaptive or new.objective <= at.objective
-        record.add(new, length, accepted)
+        record(new, length, accepted)
         if not accepted:
             # A plain step (without momentum) that goes hardly uphill: this is the bottom.
             flat = before is None and new.objective - at.objective <= watch.tol * length / rate.first
@@ -325,7 +309,7 @@ def descend(
         complaints.append(("it ended above its start", "lower the rate, or let stop be 'log-loss'"))
     error = best.losses.means()["error"]
     moved = cast(AnyStatistics, best.point) if moves else None
-    return Outcome(best.theta, moved, record.passes, ended, error, tuple(complaints), residual=best.residual)
+    return Outcome(best.theta, moved, passes, ended, error, tuple(complaints), residual=best.residual)
 
 
 def _pushed(at: Iterate[P, G], before: P | None, weight: float) -> Iterate[P, G]:

@@ -108,18 +108,18 @@ class Leads:
         n = len(self.weight)
         size = max(MIN_ROWS_PER_TASK, -(-n // MAX_TASKS))
         rows = [slice(i, i + size) for i in range(0, max(1, n), size)]
-        return reduce(operator.add, spread(lambda some: _slope(self.gaps[some], self.weight[some], w), rows))
+
+        def of(some: slice) -> WeightSlope:
+            loss, gradient, roots = slopes(self.gaps[some], self.weight[some], w)
+            return WeightSlope(float(self.weight[some].sum()), loss, gradient, roots.T @ roots)
+
+        return reduce(operator.add, spread(of, rows))
 
 
 def _centred(gaps: Array) -> Array:
     """Return scores (n, k) of mean 0 over the classes, a row's own class first, from gaps (n, k - 1)."""
     scores = np.concatenate([np.zeros((len(gaps), 1)), gaps], axis=1)
     return np.asarray(scores - scores.mean(axis=1, keepdims=True))
-
-
-def _slope(gaps: Array, weight: Array, w: Array) -> WeightSlope:
-    loss, gradient, roots = slopes(gaps, weight, w)
-    return WeightSlope(float(weight.sum()), loss, gradient, roots.T @ roots)
 
 
 @compiled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any
 
 from suffice._core.vector import Vector, inner
 from suffice._runtime.messages import COUNT, NOT_NEGATIVE, POSITIVE, check, one_of, or_else
@@ -13,10 +13,9 @@ from suffice.learners.base import Ask, Course, DataViews, Evaluate, Evaluation, 
 from suffice.learners.calibration import random_start
 from suffice.learners.descent import RULES, STOPS, AnyIterate, Iterate, Place, Rate, Watch, descend, no_pass
 from suffice.losses import Loss
-from suffice.models import Ability, AnyStatistics, Curved, Natural, Sums
-from suffice.models.base import NaturalModel, Subproblem
+from suffice.models import Ability, AnyStatistics, Curved, Natural
+from suffice.models.base import Subproblem
 
-Descended: TypeAlias = NaturalModel[Sums, object, Vector]  # whatever its sums and parameters are
 FIRST_RATE = 0.1
 
 
@@ -24,7 +23,7 @@ FIRST_RATE = 0.1
 class Descent:
     """eta <- feasible(eta + rate / n (gradient - l2 penalised)), where the gradient is read off S(X, Y - P)."""
 
-    model: Descended  # resolved
+    model: Any  # resolved, with natural parameters
     data: Data
     whole: AnyStatistics
     start: Vector
@@ -40,7 +39,7 @@ class Descent:
         got: Evaluation = yield Ask(self.data, Evaluate(self.model, theta, self.whole.domain.classes, loss))
         direction, objective = self.model.gradient(got.direction, eta), got.losses.means()["log_loss"]
         if self.l2:
-            pulled = _curved(self.model).penalised(eta)
+            pulled = self.model.penalised(eta)
             direction = direction - self.l2 * pulled
             objective += penalty(self.l2, pulled, eta) / self.mass
         residual = got.direction.mass / got.losses.mass
@@ -60,19 +59,11 @@ def penalty(l2: float, pulled: Vector, eta: Vector) -> float:
     return 0.5 * l2 * inner(pulled, eta)
 
 
-def start(model: Descended, s: AnyStatistics, init: str) -> Vector:
+def start(model: Any, s: AnyStatistics, init: str) -> Vector:
     """Return natural parameters to start from: those of the closed form, or zero if `init` says so or it has none."""
-    if init == "zero":
-        return _curved(model).zero(s)
-    got = model.attempt(s)
-    if got.problem is not None and isinstance(model, Curved):
-        return _curved(model).zero(s)
-    return model.natural(model.parameters(s))
-
-
-def _curved(model: Descended) -> Curved[Sums, object, Vector]:
-    """Cast to a model with linear scores, which `needed` has required."""
-    return cast(Curved[Sums, object, Vector], model)
+    alike = init == "zero" or (isinstance(model, Curved) and model.attempt(s).problem is not None)
+    found: Vector = model.zero(s) if alike else model.natural(model.parameters(s))
+    return found
 
 
 @dataclass(eq=False, repr=False)
@@ -89,8 +80,6 @@ class GradientDescent(Iterative):
     ----------
     rate : float or "adaptive", default=0.1
         Multiplies means. Adaptive: grows while the objective falls, else the step is taken back and shortened.
-    max_iter : int, default=64
-        Passes over the data; iteration 1 is the initial model.
     stop : {"log-loss", "soft-error", "best-error", "change", None}, default="log-loss"
         As in `RiskCalibration`; "change": when sum |dw| / sum (|w| + 1e-6) is at most `tol`, the parameter change of
         [1]_.
@@ -101,9 +90,8 @@ class GradientDescent(Iterative):
         `RiskCalibration(init="random")` of the same seed begins.
     tol : float, default=1e-4
         Fall of the objective in an iteration, per row, or parameter change, at which it has settled.
-    random_state : int, RandomState or None, default=None
-    verbose : int, default=0
-        1 shows progress.
+    max_iter, random_state, verbose
+        As in `RiskCalibration`.
 
     Examples
     --------
@@ -149,7 +137,7 @@ class GradientDescent(Iterative):
 
     def course(self, subproblem: Subproblem, views: DataViews) -> Course[Outcome]:
         """Descend the log loss of one subproblem."""
-        model, whole, s = cast(Descended, subproblem.model), subproblem.whole, subproblem.whole
+        model, whole, s = subproblem.model, subproblem.whole, subproblem.whole
         if self.init == "random":
             seed = generator(self.random_state).randint(2**31)
             s = yield from random_start(model, views.data, whole, "random", seed, views)

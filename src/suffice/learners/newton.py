@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from scipy import linalg
@@ -19,11 +19,9 @@ from suffice.learners.base import Ask, Course, DataViews, Iterative, Measured, O
 from suffice.learners.descent import Iterate, Near, Place, Rate, Settled, Watch, descend, no_pass
 from suffice.learners.gradient import penalty
 from suffice.losses import Loss, Losses
-from suffice.models import AnyStatistics, Curved, Slopes, Sums
-from suffice.models.base import CurvedModel, Subproblem
+from suffice.models import AnyStatistics, Curved, Slopes
+from suffice.models.base import Subproblem
 from suffice.models.linear import Design
-
-Scored: TypeAlias = CurvedModel[Sums, object, Slopes]  # whatever its sums and parameters are
 
 
 def flat(eta: Slopes) -> Array:
@@ -49,7 +47,7 @@ class Bent(Sloped):
 class _At:
     """A question about slopes (k, d + 1)."""
 
-    model: Scored
+    model: Any
     slopes: Array
     classes: Array
 
@@ -119,7 +117,7 @@ class Squared(Vector):
 class ClassSquares:
     """`Squared` of the rows of some classes."""
 
-    model: Scored
+    model: Any
     classes: Array
 
     def __call__(self, batch: Batch) -> Squared:
@@ -136,14 +134,6 @@ MIN_SHRINKAGE = 1e-3  # of the correlations of a sample, so that no direction lo
 MAX_SECANTS = 12  # that correct a metric
 
 
-class Metric(Protocol):
-    """An approximate curvature that can be inverted."""
-
-    def solve(self, g: Array) -> Array:
-        """Return H^-1 g (k, p) for a gradient (k, p) that sums to zero over the classes."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Factored:
     """A factor of a curvature: of one block that holds for every class, or of all classes together."""
@@ -152,7 +142,7 @@ class Factored:
     each: bool  # the same factor for every class
 
     @classmethod
-    def whole(cls, H: Array) -> Metric:
+    def whole(cls, H: Array) -> Factored:
         """Factor a whole curvature (k, p, k, p)."""
         k, p = H.shape[:2]
         if k == 2:  # the slopes of one class are minus those of the other: half the unknowns
@@ -160,7 +150,7 @@ class Factored:
         return cls(_factor(H.reshape(k * p, k * p), k), each=False)
 
     @classmethod
-    def even(cls, seen: Squared, mass: float, ridge: Array) -> Metric:
+    def even(cls, seen: Squared, mass: float, ridge: Array) -> Factored:
         """Factor the curvature where all classes are equally probable, from D'D of a sample of rows of the given mass.
 
             H = (1 / k - 1 / k^2 1 1') x D'D,     H^-1 g = k (D'D)^-1 g if g sums to zero over the classes
@@ -177,6 +167,7 @@ class Factored:
         return cls(_factor(H * (mass / len(ridge)) + np.diag(ridge[0]), 0), each=True)
 
     def solve(self, g: Array) -> Array:
+        """Return H^-1 g (k, p) for a gradient (k, p) that sums to zero over the classes."""
         right = g.T if self.each else g.reshape(-1, 1)
         got = linalg.lapack.dpotrs(self.factor, right, lower=1)[0]
         return np.asarray(got.T if self.each else got).reshape(g.shape)
@@ -207,7 +198,7 @@ class Corrected:
     Nocedal, Wright: Numerical optimization, 2006, Algorithm 7.4.
     """
 
-    first: Metric
+    first: Factored
     last: tuple[Array, Array] | None = None
     secants: deque[tuple[Array, Array]] = field(default_factory=lambda: deque(maxlen=MAX_SECANTS))
 
@@ -227,17 +218,13 @@ class Corrected:
             share = np.vdot(step, g) / np.vdot(step, change)
             g = g - share * change
             shares.append(share)
-        x = self._scale() * self.first.solve(g)
+        x = self.first.solve(g)
+        if self.secants:  # by which factor steps of the first metric are too short, judged by the last secant
+            step, change = self.secants[-1]
+            x = float(np.vdot(step, change) / np.vdot(change, self.first.solve(change))) * x
         for (step, change), share in zip(self.secants, reversed(shares), strict=True):
             x = x + (share - np.vdot(change, x) / np.vdot(step, change)) * step
         return x
-
-    def _scale(self) -> float:
-        """Return by which factor steps of the first metric are too short, judged by the last secant."""
-        if not self.secants:
-            return 1.0
-        step, change = self.secants[-1]
-        return float(np.vdot(step, change) / np.vdot(change, self.first.solve(change)))
 
 
 def conjugate_gradients(
@@ -278,7 +265,7 @@ MAX_LAST_FALL = 10  # tolerances by which the last step, which no pass follows, 
 class PenalisedRows:
     """The penalised log loss of some rows; the penalty is scaled to their share of all rows."""
 
-    model: Scored  # resolved
+    model: Any  # resolved
     data: Data
     whole: AnyStatistics
     l2: float
@@ -381,7 +368,7 @@ class SecantDescent(PenalisedRows):
         return no_pass(self.moved(at.point, rate * at.cache["solved"]))
 
 
-def promising(at: Iterate[Slopes, G], gradient: Array, metric: Metric) -> Iterate[Slopes, G]:
+def promising(at: Iterate[Slopes, G], gradient: Array, metric: Factored | Corrected) -> Iterate[Slopes, G]:
     """Add the step M^-1 gradient to an iterate, and the fall that the quadratic model predicts for it."""
     at.cache["solved"] = step = metric.solve(gradient)
     return replace(at, promised=float(0.5 * np.vdot(gradient, step) / (at.losses.mass or 1.0)))
@@ -396,7 +383,7 @@ class Start(NamedTuple):
     """Where to start, and the metric for all rows."""
 
     place: Place[Slopes]
-    metric: Metric
+    metric: Factored
     then: float  # share of the tolerance by which the last step, which no pass follows, may miss the optimum
     patience: int  # passes before Newton's method takes over
 
@@ -492,7 +479,7 @@ class Newton(Iterative):
 
     def course(self, subproblem: Subproblem, views: DataViews) -> Course[Outcome]:
         """Minimise the penalised log loss of one subproblem."""
-        problem = NewtonDescent(cast(Scored, subproblem.model), views.data, subproblem.whole, self.l2)
+        problem = NewtonDescent(subproblem.model, views.data, subproblem.whole, self.l2)
         start = yield from sample_start(problem, views)
         if start is None:
             # Start at zero, not at the closed form, which is far beyond the optimum on wide or correlated data.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -117,51 +115,14 @@ FALSE_POSITIVE_RATES = np.linspace(0.0, 1.0, 101)  # at which a ROC curve is kep
 CLEAR_STANDARD_ERRORS = 2.0  # by which a gain over chance is clear
 
 
-def fit_and_measure(model: Any, data: Dataset, split: Split, keep_wrong: bool) -> tuple[Result, dict[str, float]]:
-    """Fit a model to the training rows and measure it on the test rows; return the reason if it cannot be fitted."""
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the results tell
-        warnings.filterwarnings("error", "Training interrupted by user")  # a neural network turns Ctrl-C into this
-        try:
-            model.fit(data.X[split.train], data.y[split.train])
-            fitted = time.perf_counter()
-            result = measure(model, data, split, keep_wrong)
-        except UserWarning as interrupted:
-            raise KeyboardInterrupt from interrupted
-        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-            return {"failed": f"{type(error).__name__}: {error}"}, {"fit": time.perf_counter() - started}
-    seconds = getattr(_last_step(model), "seconds_", {})  # times that a method takes itself, as of its fit in a search
-    return result, {"fit": fitted - started, "predict": time.perf_counter() - fitted, **seconds}
-
-
-def measure(model: Any, data: Dataset, split: Split, keep_wrong: bool = False) -> Result:
-    """Measure errors on both parts, probabilities on the test rows, and learning curves."""
-    truth = data.y[split.test]
-    wrong = np.asarray(model.predict(data.X[split.test]), dtype=str) != truth
-    result: Result = {"error": float(np.mean(wrong))}
-    if len(split.train) != len(split.test):
-        predicted = np.asarray(model.predict(data.X[split.train]), dtype=str)
-        result["train_error"] = float(np.mean(predicted != data.y[split.train]))
-    if hasattr(model, "predict_proba"):
-        result.update(of_probabilities(model.predict_proba(data.X[split.test]), np.asarray(model.classes_, str), truth))
-    last, curves = _last_step(model), curves_of(model)
-    if curves:
-        result["curves"], result["iterations"] = curves, int(last.n_iter_)
-    if hasattr(last, "best_params_"):
-        result["chosen"] = {name: value for name, value in last.best_params_.items() if np.isscalar(value)}
-    if keep_wrong:
-        result["wrong"] = split.test[wrong].tolist()
-    return result
-
-
-def _last_step(model: Any) -> Any:
+def last_step(model: Any) -> Any:
+    """Return the classifier at the end of a pipeline, or the model itself."""
     return model[-1] if hasattr(model, "steps") else model
 
 
 def curves_of(model: Any) -> dict[str, list[float]]:
     """Return the training losses by iteration, of the accepted steps; empty unless the model has all three losses."""
-    history, wanted = getattr(_last_step(model), "history_", None) or {}, ("error", "soft_error", "log_loss")
+    history, wanted = getattr(last_step(model), "history_", None) or {}, ("error", "soft_error", "log_loss")
     if not all(name in history for name in wanted):
         return {}
     return {name: [round(v, 10) for v in history[name]] for name in wanted}
@@ -217,14 +178,7 @@ def roc(scores: Array, positive: Array) -> Result:
 def gains_over_chance(p: Array, classes: Array, truth: Array, shares: Array) -> Array:
     """Return how much smaller log loss and error are than those of chance, for every row (n, 2).
 
-    Parameters
-    ----------
-    p : array (n, k)
-        Probabilities of the classes.
-    classes : array (k,)
-    truth : array (n,)
-    shares : array (k,)
-        The shares of the classes among the training rows, which is all that chance knows.
+    Chance knows the shares (k,) of the classes among the training rows only, the probabilities p are (n, k).
 
     >>> p, classes = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array(["a", "b"])
     >>> gains_over_chance(p, classes, np.array(["a", "b"]), np.array([0.6, 0.4])).round(2).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -127,13 +127,33 @@ class GridSearch(GridSearchCV):
         for group in _groups(estimators) if given.keys() <= {"sample_weight"} and task.y is not None else []:
             measured = _from_sums(task, given.get("sample_weight"), [estimators[c] for c in group], self.scoring)
             found |= {(c, i): one for i, each in enumerate(measured) for c, one in zip(group, each, strict=True)}
-        again = _Refit(self.estimator, task, given)
         places = [(c, i) for c in range(len(candidates)) for i in range(len(task.splits))]
-        out = [found.get((c, i)) or again.measure(candidates[c], i) for c, i in places]
+        out = [found.get((c, i)) or self._fitted(task, candidates[c], i, given) for c, i in places]
         _warn_or_raise_about_fit_failures(out, self.error_score)
         if callable(self.scoring):
             _insert_error_scores(out, self.error_score)
         return out
+
+    def _fitted(
+        self, task: ScoringTask, candidate: Mapping[str, Any], split: int, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Fit a candidate to the training rows of a split, as scikit-learn does; errors are raised or scored."""
+        train, test = task.splits[split]
+        found: dict[str, Any] = _fit_and_score(
+            clone(self.estimator),
+            task.X,
+            task.y,
+            scorer=task.scorer,
+            train=train,
+            test=test,
+            verbose=0,
+            parameters=candidate,
+            fit_params=given,
+            score_params=task.settings,
+            return_times=True,
+            error_score=task.error_score,
+        )
+        return found
 
     def _take(self, candidates: list[dict[str, Any]], out: list[dict[str, Any]], counts: Any, n_splits: int) -> None:
         """Store the results by candidate and the best of them, by the score `counts`."""
@@ -176,33 +196,6 @@ def _groups(estimators: Sequence[Any]) -> list[list[int]]:
         elif what is not None:
             groups.append((what, [c]))
     return [group for _, group in groups]
-
-
-@dataclass(frozen=True, eq=False)
-class _Refit:
-    """Fits candidates to the training rows of a split, as scikit-learn does; errors are raised or scored."""
-
-    estimator: Any
-    task: ScoringTask
-    given: Mapping[str, Any]  # to `fit`
-
-    def measure(self, candidate: Mapping[str, Any], split: int) -> dict[str, Any]:
-        train, test = self.task.splits[split]
-        found: dict[str, Any] = _fit_and_score(
-            clone(self.estimator),
-            self.task.X,
-            self.task.y,
-            scorer=self.task.scorer,
-            train=train,
-            test=test,
-            verbose=0,
-            parameters=candidate,
-            fit_params=self.given,
-            score_params=self.task.settings,
-            return_times=True,
-            error_score=self.task.error_score,
-        )
-        return found
 
 
 def _from_sums(

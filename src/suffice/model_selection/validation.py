@@ -107,21 +107,13 @@ def cross_validate(
 
 
 def _by_name(each: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results of all splits by name: arrays, except for estimators."""
-    flat = [_flat(one) for one in each]
-    return {
-        name: [one[name] for one in flat] if name == "estimator" else np.array([one[name] for one in flat])
-        for name in flat[0]
-    }
-
-
-def _flat(one: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a split with a name for each of several scores."""
-    scores = {side: one.pop(f"{side}_scores") for side in ("test", "train") if f"{side}_scores" in one}
-    for side, found in scores.items():
-        named = found if isinstance(found, dict) else {"score": found}
-        one |= {f"{side}_{name}": score for name, score in named.items()}
-    return one
+    """Return the results of all splits by name, with one for each of several scores: arrays, except for estimators."""
+    for one in each:
+        for side in ("test", "train"):
+            found = one.pop(f"{side}_scores", {})
+            one |= {f"{side}_{name}": v for name, v in (found if isinstance(found, dict) else {"score": found}).items()}
+    columns = {name: [one[name] for one in each] for name in each[0]}
+    return {name: column if name == "estimator" else np.array(column) for name, column in columns.items()}
 
 
 def quick(scorer: Any, estimator: Any, scoring: Any) -> Any:
@@ -211,7 +203,8 @@ class ReadRows:
     def sum(self, parts: Sequence[Array]) -> list[AnyStatistics]:
         """Return S(X, Y) of disjoint parts of the rows, in one read in which every part has classes of its own."""
         if len(parts) == 1 or self.some.sums.shared:
-            return [self._sum_alone(self._counting(which)) for which in parts]
+            each = map(self._counting, parts)
+            return [Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model)) for at in each]
         Y, k = self.rows._labels(), len(self.some.mass)
         codes = np.full(len(Y), -1, smallest(k * len(parts)))
         for i, which in enumerate(parts):
@@ -222,9 +215,6 @@ class ReadRows:
         whole = Memory(self.rows.X, OneHot(own.ravel(), codes, Y.given)).sum(Observed(self.model.with_origin_of(tiled)))
         domain = replace(whole.domain, classes=Y.classes)
         return [whole.select_classes(classes, domain) for classes in own]
-
-    def _sum_alone(self, at: Array) -> AnyStatistics:
-        return Memory(self.rows.X[at], self.rows._labels()[at]).sum(Observed(self.model))
 
     def _counting(self, which: Array) -> Array:
         at = self.at[which]

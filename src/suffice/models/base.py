@@ -18,7 +18,8 @@ from suffice._runtime.messages import Notice, join_words
 from suffice.data.queries import DatabaseRows
 from suffice.encoders import Encoder, Numbers
 from suffice.models.statistics import B, Statistics, rest
-from suffice.priors import Dirichlet, log_class_prior
+from suffice.priors import Dirichlet
+from suffice.priors.settings import log_class_prior
 
 if TYPE_CHECKING:
     from suffice.models.linear import Design
@@ -438,14 +439,6 @@ class Tabular(Ability):
     """Has statistics that are tables of counts, to which any counts can be added."""
 
     words = "tables of counts (CategoricalNB, MultinomialNB and BernoulliNB have them)"
-
-
-class NaturalModel(Model[B, T], Natural[B, T, E]):
-    """A model with natural parameters, as a learner sees one that it has required to have them."""
-
-
-class CurvedModel(Model[B, T], Curved[B, T, E]):
-    """A model with linear scores, as a learner sees one that it has required to have them."""
 
 
 class Samplable(Ability, Generic[D]):

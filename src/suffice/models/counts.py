@@ -269,15 +269,16 @@ class Multinomial(
         intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
         return replace(eta, intercept=intercept)
 
-    def log_joint(self, X: Encoded, theta: WordProbabilities) -> Array:
-        """Leave the factorials out, as they are the same for all classes."""
-        return theta.class_log_prob + self._words(X, theta)
+    def log_relative(self, X: Encoded, theta: WordProbabilities) -> Array:
+        """sum_j x_ij log p_yj (n, k), without the factorials, which are the same for all classes."""
+        values, columns = compact(theta.domain.features.read(X))
+        return np.asarray(values @ theta.log_probability[:, columns].T)
 
     def log_density(self, X: Encoded, theta: WordProbabilities) -> Array:
         values = theta.domain.features.read(X)
         length = np.asarray(values.sum(axis=1), dtype=float)
         orders: Array = gammaln(length + 1.0) - log_factorials(values)
-        return self._words(X, theta) + orders[:, None]
+        return self.log_relative(X, theta) + orders[:, None]
 
     def density_nomogram(self, theta: WordProbabilities) -> Nomogram:
         """x_j log p_yj, a slope for each word."""
@@ -289,11 +290,6 @@ class Multinomial(
         p = np.exp(theta.log_probability)
         length = rng.poisson(self.length, len(codes))
         return Encoded(theta.domain.features, rng.multinomial(length, (p / p.sum(axis=1, keepdims=True))[codes]) * 1.0)
-
-    def _words(self, X: Encoded, theta: WordProbabilities) -> Array:
-        """sum_j x_ij log p_yj (n, k)."""
-        values, columns = compact(theta.domain.features.read(X))
-        return np.asarray(values @ theta.log_probability[:, columns].T)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -589,12 +585,15 @@ class Poisson(
         intercept = start.intercept if self.classes_given else project_log(eta.intercept[None])[0]
         return LogRates(intercept, np.minimum(eta.log_rate, MAX_LOG_RATE * self._sd))
 
-    def log_joint(self, X: Encoded, theta: Rates) -> Array:
-        """Leave the factorials out, as they are the same for all classes."""
-        return theta.class_log_prob + self._counts(X, theta)
+    def log_relative(self, X: Encoded, theta: Rates) -> Array:
+        """sum_j x_ij log rate_yj - rate_yj over the entries that are there (n, k), without the factorials."""
+        values, columns = compact(theta.domain.features.read(X))
+        there, holes = known(values)
+        out = there @ theta.log_rate[:, columns].T - theta.expected
+        return np.asarray(out if holes is None else out + holes @ theta.rate[:, columns].T)
 
     def log_density(self, X: Encoded, theta: Rates) -> Array:
-        return self._counts(X, theta) - log_factorials(known(theta.domain.features.read(X))[0])[:, None]
+        return self.log_relative(X, theta) - log_factorials(known(theta.domain.features.read(X))[0])[:, None]
 
     def density_nomogram(self, theta: Rates) -> Nomogram:
         """x_j log rate_yj - rate_yj, a slope for each feature."""
@@ -603,10 +602,3 @@ class Poisson(
 
     def sample(self, codes: Array, theta: Rates, rng: np.random.Generator) -> Encoded:
         return Encoded(theta.domain.features, rng.poisson(theta.rate[codes]).astype(float))
-
-    def _counts(self, X: Encoded, theta: Rates) -> Array:
-        """sum_j x_ij log rate_yj - rate_yj over the entries that are there (n, k)."""
-        values, columns = compact(theta.domain.features.read(X))
-        there, holes = known(values)
-        out = there @ theta.log_rate[:, columns].T - theta.expected
-        return np.asarray(out if holes is None else out + holes @ theta.rate[:, columns].T)

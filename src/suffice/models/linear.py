@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -158,7 +158,7 @@ class Linear:
     source: Normal | None = None
 
     @classmethod
-    def of(cls, theta: Normal) -> Linear:
+    def of(cls, theta: Any) -> Linear:
         """Return the scores of Gaussians with one covariance: coef = cov^-1 m, intercept = log p - m' cov^-1 m / 2."""
         # About the origin of the likeliest class, which is near most rows, so that differences keep their digits.
         origin = theta.origin[np.argmax(theta.class_log_prob)]
@@ -243,8 +243,7 @@ class Softmax(
 
     def log_likelihood(self, target: Statistics[Moments], best: Linear, theta: Linear) -> float:
         """The log-likelihood of the Gaussians with these scores."""
-        behind = cast(tuple[Normal, Normal], (best.source, theta.source))
-        return self.gaussian.log_likelihood(target, *behind)
+        return self.gaussian.log_likelihood(target, best.source, theta.source)
 
     def log_joint(self, X: Encoded, theta: Linear) -> Array:
         return theta.scores(theta.domain.features.read(X))

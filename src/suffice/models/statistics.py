@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -96,6 +97,35 @@ class Sums(Vector, ABC):
         return Overview()
 
 
+class DividedSums(Sums):
+    """Sums in parts, by some key; every part has `Sums` of its own."""
+
+    parts: Mapping[Any, Any]
+
+    def each(self, f: Callable[[Any, Any], Any]) -> Self:
+        """Return the sums with f(key, sums) for every part."""
+        return replace(self, parts={key: f(key, part) for key, part in self.parts.items()})
+
+    def regroup(self, group: Array, size: int) -> Self:
+        return self.each(lambda _, part: part.regroup(group, size))
+
+    def select_classes(self, which: Array) -> Self:
+        return self.each(lambda _, part: part.select_classes(which))
+
+    @property
+    def shared(self) -> bool:
+        return any(part.shared for part in self.parts.values())
+
+    def subtract(self, gone: Self) -> Self:
+        return self.each(lambda key, part: part.subtract(gone.parts[key]))
+
+    def faint(self, gone: Self) -> Array:
+        return np.asarray(np.logical_or.reduce([part.faint(gone.parts[key]) for key, part in self.parts.items()]))
+
+    def recentred(self, from_sums: bool = False) -> Self:
+        return self.each(lambda _, part: part.recentred(from_sums))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Statistics(Vector, Generic[B]):
     """The mass of each class, and the sums of the features that a model needs.
@@ -147,28 +177,32 @@ class Statistics(Vector, Generic[B]):
 
     def without(self, gone: Self) -> Self:
         """Subtract the sums of rows that were part of these; ValueError if they cannot have been."""
-        strange = gone.domain.classes[positions(gone.domain.classes, self.domain.classes, "class labels") < 0]
-        if len(strange):
-            raise ValueError(f"the classes {show_all(strange)} were never learned, so their rows cannot be forgotten")
+        strange = self._never_learned(gone)
+        if strange:
+            raise ValueError(f"{strange}, so their rows cannot be forgotten")
         before, gone = self.align(gone)
-        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.subtract(gone.sums))
+        after = before._less(gone)
         if not after.mass.any():
             raise ValueError("no rows would be left; fit again instead of forgetting everything")
-        why = before._too_light(gone) or after._too_few()
-        why = why or after.sums.impossible(before.sums, after.domain, after.mass)
+        light = np.flatnonzero(faint(before.mass, gone.mass) | before.sums.faint(gone.sums))
+        if len(light):
+            raise ValueError(
+                f"{self.label(int(light[0]))} would lose its weights to rounding, as the rows forgotten weigh far more "
+                "than the others: fit the others again"
+            )
+        why = after._too_few() or after.sums.impossible(before.sums, after.domain, after.mass)
         if why is not None:
             raise ValueError(why)
         return after._pruned(before)
 
-    def _too_light(self, gone: Self) -> str | None:
-        """Why too few digits of the weights would be left without others; None if enough are."""
-        light = np.flatnonzero(faint(self.mass, gone.mass) | self.sums.faint(gone.sums))
-        if not len(light):
-            return None
-        return (
-            f"{self.label(int(light[0]))} would lose its weights to rounding, as the rows forgotten weigh far more "
-            "than the others: fit the others again"
-        )
+    def _never_learned(self, part: Self) -> str:
+        """Which classes of other statistics are not among these; empty if all are."""
+        strange = part.domain.classes[positions(part.domain.classes, self.domain.classes, "class labels") < 0]
+        return f"the classes {show_all(strange)} were never learned" if len(strange) else ""
+
+    def _less(self, gone: Self) -> Self:
+        """These statistics less others that are aligned with them."""
+        return replace(self, mass=remainder(self.mass, gone.mass), sums=self.sums.subtract(gone.sums))
 
     def _too_few(self) -> str | None:
         """Why no data can have these masses; None if none is negative."""
@@ -178,11 +212,10 @@ class Statistics(Vector, Generic[B]):
 
     def lacks(self, part: Self) -> str | None:
         """Return why the rows of the statistics `part` cannot be among those of these; None if they can."""
-        strange = part.domain.classes[positions(part.domain.classes, self.domain.classes, "class labels") < 0]
-        if len(strange):
-            return f"the classes {show_all(strange)} were never learned"
+        if strange := self._never_learned(part):
+            return strange
         before, gone = self.align(part)
-        after = replace(before, mass=remainder(before.mass, gone.mass), sums=before.sums.subtract(gone.sums))
+        after = before._less(gone)
         return after._too_few() or after.sums.why_not_contained(before.sums, after.domain, after.mass)
 
     def decayed(self, factor: float, declared: Array) -> Self:

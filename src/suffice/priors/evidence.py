@@ -29,19 +29,10 @@ def table_evidence(table: Array, base: Array, owner: Array, weight: float | Arra
 
         sum_c [lgamma(A) - lgamma(A + n_c)] + sum_cv [lgamma(n_cv + A b_v) - lgamma(A b_v)]
 
-    Parameters
-    ----------
-    table : array of shape (k, cells)
-        Counts n_cv by class, of all columns side by side.
-    base : array of shape (cells,), or (k, cells)
-        b, which sums to 1 over the cells of a column; it may differ by class.
-    owner : array of shape (cells,)
-        The column of each cell.
-    weight : float, or array of shape (m,)
-        A; for several of them there is a row of the result for each.
+    The `table` has the counts n_cv of all columns side by side (k, cells), and `owner` the column of each cell. The
+    `base` b sums to 1 over the cells of a column; it may differ by class: (cells,) or (k, cells). `weight` is A; if
+    there are several (m,), the result has a row for each.
 
-    Examples
-    --------
     >>> both = table_evidence(np.array([[1.0, 1.0]]), np.array([0.5, 0.5]), np.array([0, 0]), 2.0)
     >>> np.exp(both).round(3)  # a uniform share p of one cell: the integral of p (1 - p)
     array([0.167])
@@ -108,22 +99,8 @@ def normal_evidence(weight: Array, spread: Array, rows: Array, log_det: Array) -
 
         wishart_evidence - n p/2 log pi,    nu = m + p + 1,  Psi = m cov0
 
-    For p = 1 this is the inverse-gamma prior of a variance.
-
-    Parameters
-    ----------
-    weight : array of shape (m,)
-        Weights m of the prior, in rows.
-    spread : array of shape (..., p)
-        Eigenvalues of cov0^-1 scatter.
-    rows : array of shape (...)
-        n.
-    log_det : array of shape (...)
-        log|cov0|.
-
-    Returns
-    -------
-    array of shape (m, ...)
+    for the weights m of the prior (m,), eigenvalues of cov0^-1 scatter (..., p), numbers of rows n (...) and log|cov0|
+    (...): (m, ...). For p = 1 this is the inverse-gamma prior of a variance.
 
     References
     ----------

@@ -24,21 +24,15 @@ def log_class_prior(mass: Array, classes: Array, class_prior: Any) -> Array:
     """
     if class_prior is None or isinstance(class_prior, Dirichlet):
         if class_prior is not None:
-            mass = mass + _smoothing(class_prior, len(classes))
+            plain = Dirichlet(class_prior.weight, class_prior.per)
+            if isinstance(class_prior.weight, str) or repr(plain) != repr(class_prior):
+                allowed = "Dirichlet(weight, per) with a number as weight, and no more"
+                raise ValueError(f"class_prior takes {allowed}, got {class_prior!r}")
+            mass = mass + plain.cell(np.asarray(len(classes)))
         probability = mass / mass.sum(axis=-1, keepdims=True)
     else:
         probability = np.broadcast_to(_given(class_prior, classes), mass.shape)
     return np.asarray(np.log(probability, out=np.full(mass.shape, -np.inf), where=probability > 0))
-
-
-def _smoothing(prior: Dirichlet, k: int) -> Array:
-    """Return the pseudo-count of each class."""
-    plain = Dirichlet(prior.weight, prior.per)
-    if isinstance(prior.weight, str) or repr(plain) != repr(prior):
-        raise ValueError(
-            f"class_prior takes Dirichlet(weight, per) with a number as weight, and no more, got {prior!r}"
-        )
-    return plain.cell(np.asarray(k))
 
 
 def _given(class_prior: Any, classes: Array) -> Array:

@@ -197,20 +197,16 @@ def parts_are_disjoint(rows: EngineRows) -> None:
     """The parts of `split` and of `pieces` have every row once; the same seed makes the same parts."""
     f = Observed(_model(rows))
     data, whole = rows.engine.map(rows.encoder), rows.memory.map(rows.encoder).sum(f)
-    for name, make in (("split([0.2, 0.8], 1)", _split), ("pieces(3, 1)", _pieces)):
+    makers: dict[str, Callable[[Data], Sequence[Data]]] = {
+        "split([0.2, 0.8], 1)": lambda data: data.split([0.2, 0.8], 1),
+        "pieces(3, 1)": lambda data: data.pieces(3, 1),
+    }
+    for name, make in makers.items():
         sums = [part.sum(f) for part in make(data)]
         law = f"{name} makes disjoint parts that together are all rows"
         rows.trial.same_sums(reduce(operator.add, sums), whole, law, 1e-10)
         for once, again in zip(sums, [part.sum(f) for part in make(data)], strict=True):
             rows.trial.same_sums(once, again, f"{name} makes the same parts again")
-
-
-def _split(data: Data) -> Sequence[Data]:
-    return data.split([0.2, 0.8], 1)
-
-
-def _pieces(data: Data) -> Sequence[Data]:
-    return data.pieces(3, 1)
 
 
 class Pass(NamedTuple):

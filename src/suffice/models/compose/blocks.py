@@ -32,7 +32,7 @@ from suffice.models.base import (
 )
 from suffice.models.natural import project_log
 from suffice.models.overview import Overview, Summary
-from suffice.models.statistics import Statistics, Sums
+from suffice.models.statistics import DividedSums, Statistics
 from suffice.models.terms import Nomogram, NomogramDensity, NoNomogramError, Terms
 
 AnyDensity = Density[Any, Any]
@@ -40,36 +40,13 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Parts(Sums):
+class Parts(DividedSums):
     """The sums of every block, by its name."""
 
     parts: Mapping[str, Any]
 
-    def each(self, f: Callable[[str, Any], Any]) -> Self:
-        """Return the sums with f(name, sums) for every block."""
-        return replace(self, parts={name: f(name, part) for name, part in self.parts.items()})
-
     def onto(self, old: Domain, new: Domain) -> Self:
         return self.each(lambda name, part: part.onto(domain_of(old, name), domain_of(new, name)))
-
-    def regroup(self, group: Array, size: int) -> Self:
-        return self.each(lambda _, part: part.regroup(group, size))
-
-    def select_classes(self, which: Array) -> Self:
-        return self.each(lambda _, part: part.select_classes(which))
-
-    @property
-    def shared(self) -> bool:
-        return any(part.shared for part in self.parts.values())
-
-    def subtract(self, gone: Self) -> Self:
-        return self.each(lambda name, part: part.subtract(gone.parts[name]))
-
-    def faint(self, gone: Self) -> Array:
-        return np.asarray(np.logical_or.reduce([part.faint(gone.parts[name]) for name, part in self.parts.items()]))
-
-    def recentred(self, from_sums: bool = False) -> Self:
-        return self.each(lambda _, part: part.recentred(from_sums))
 
     def impossible(self, before: Self, domain: Domain, mass: Array) -> str | None:
         whys = (part.impossible(before.parts[n], domain_of(domain, n), mass) for n, part in self.parts.items())

@@ -129,11 +129,13 @@ def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     n = log_p.shape[1]
     r, margin = np.zeros((n, k, k)), np.zeros((n, k))
     bounded = np.exp(log_p).clip(MIN_PAIR_P, 1.0 - MIN_PAIR_P)
-    for contest, p, odds in zip(contests, bounded, _bounded(log_p), strict=True):
+    for contest, p, (first, second) in zip(contests, bounded, np.moveaxis(log_p, 2, 1), strict=True):
         (a,), (b,) = contest.sides
         r[:, a, b], r[:, b, a] = p[:, 0], p[:, 1]
-        margin[:, a] -= odds
-        margin[:, b] += odds
+        odds = second - first
+        squeezed = odds / (1.0 + abs(odds))  # into (-1, 1)
+        margin[:, a] -= squeezed
+        margin[:, b] += squeezed
     system = np.ones((n, k + 1, k + 1))
     system[:, k, k] = 0.0
     system[:, :k, :k] = -r * r.swapaxes(1, 2)
@@ -142,12 +144,6 @@ def _coupled(log_p: Array, contests: Sequence[Contest], k: int) -> Array:
     right = np.append(np.zeros(k), 1.0)
     p = np.linalg.solve(system, np.broadcast_to(right, (n, k + 1))[:, :, None])[:, :k, 0]
     return np.log(np.maximum(p + TIE_BREAK / k * margin, np.finfo(float).tiny))
-
-
-def _bounded(log_p: Array) -> Array:
-    """Log-odds (m, n) of the second sides, squeezed into (-1, 1)."""
-    odds = log_p[:, :, 1] - log_p[:, :, 0]
-    return np.asarray(odds / (1.0 + abs(odds)))
 
 
 class Scheme(NamedTuple):
@@ -235,12 +231,6 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
         return replace(got, parameters=model.attach(got.parameters, s, contest.group))
 
     def subproblems(self, s: Statistics[B]) -> list[Subproblem]:
-        self._check_memory(s)
-        pairs = zip(self.models, self.contests, strict=True)
-        return [Subproblem(model, model.restrict(side(s, contest)), contest.group) for model, contest in pairs]
-
-    def _check_memory(self, s: Statistics[B]) -> None:
-        """Refuse contests whose statistics would not fit."""
         a_class = sum(np.asarray(leaf).nbytes for leaf in s.leaves()) / len(s.mass)
         need, free = LEARNER_COPIES * 2 * len(self.contests) * a_class, free_memory()
         if need > free:
@@ -248,6 +238,8 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
                 f"{len(self.contests)} pairs of classes would keep about {need / 1e9:.1f} GB of statistics, and "
                 f"{free / 1e9:.1f} GB are free: use multi_class='ovr', or the closed form"
             )
+        pairs = zip(self.models, self.contests, strict=True)
+        return [Subproblem(model, model.restrict(side(s, contest)), contest.group) for model, contest in pairs]
 
     def combine(self, parameters: Sequence[object]) -> tuple[object, ...]:
         return tuple(parameters)
@@ -256,13 +248,12 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
         """Logarithms of shares (n, k)."""
         if len(theta) == 1:
             return self.models[0].log_joint(X, theta[0])
-        rows = max(1, MAX_ENTRIES // len(theta))
-        return np.concatenate([self._log_joint(X[at : at + rows], theta) for at in range(0, max(1, len(X)), rows)])
-
-    def _log_joint(self, X: Encoded, theta: tuple[object, ...]) -> Array:
-        each = zip(self.models, theta, strict=True)
-        log_p = np.stack([log_posterior(model.log_joint(X, parameters)) for model, parameters in each])
-        return SCHEMES[self.scheme].combine(log_p, self.contests)
+        rows, out = max(1, MAX_ENTRIES // len(theta)), []
+        for at in range(0, max(1, len(X)), rows):
+            each = zip(self.models, theta, strict=True)
+            log_p = np.stack([log_posterior(model.log_joint(X[at : at + rows], own)) for model, own in each])
+            out.append(SCHEMES[self.scheme].combine(log_p, self.contests))
+        return np.concatenate(out)
 
     def formula(self, ops: Arithmetic[E], theta: tuple[object, ...]) -> list[E]:
         """Of each class against the rest; what pairs say together has no formula."""

@@ -74,7 +74,10 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
 
     def resolve(self, s: Statistics[Parts]) -> Self:
         resolved = super().resolve(s)
-        resolved._check_weights()
+        if self.weights is not None and not set(resolved.experts()) <= set(self.weights):
+            raise ValueError(
+                f"weights must have a number of at least 0 for each of {resolved.experts()}, got {self.weights!r}"
+            )
         if not self.classes_given:
             return replace(resolved, shift=None)
         with np.errstate(invalid="ignore"):
@@ -88,11 +91,6 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
         with np.errstate(invalid="ignore"):
             shift = class_log_prob - own
         return replace(model, shift=np.where(np.isfinite(shift), shift, 0.0)), moved
-
-    def _check_weights(self) -> None:
-        if self.weights is None or set(self.experts()) <= set(self.weights):
-            return
-        raise ValueError(f"weights must have a number of at least 0 for each of {self.experts()}, got {self.weights!r}")
 
     def scores_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: AnyStatistics) -> Array:
         own = replace(self, class_prior=None) if self.classes_given else self  # weights are for the shares of the rows

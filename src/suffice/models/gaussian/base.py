@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from suffice.models.gaussian.moments import Moments, diagonal, moments, moments_
 from suffice.models.gaussian.patterns import patterns_asked
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
-from suffice.priors import FLAT, GaussianPrior, PriorSums
+from suffice.priors import GaussianPrior
+from suffice.priors.gaussian import FLAT, PriorSums
 
 
 class ConstantColumnWarning(UserWarning):
@@ -36,27 +37,18 @@ MAX_SQUARES = 1e290
 MIN_VARIANCE_SHARE = 1e-2
 
 
-class Normal(Protocol):
-    """Parameters of Gaussian classes: log p(y), and means (k, d) about the classes' origins (k, d)."""
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Parameters of Gaussian classes: log p(y), and means (k, d) about the classes' origins (k, d).
 
-    @property
-    def domain(self) -> Domain: ...
-    @property
-    def class_log_prob(self) -> Array: ...
-    @property
-    def origin(self) -> Array: ...
-    @property
-    def mean(self) -> Array: ...
-    @property
-    def covariance(self) -> Array: ...
+    A subclass has the `covariance`, `misfit(scatter, count)`, which is sum count log|cov| + tr(cov^-1 scatter) over the
+    covariances, and, if the classes share one, `solve(b)`: cov^-1 b for rows b (k, d).
+    """
 
-    def misfit(self, scatter: Array, count: Array) -> float:
-        """sum count log|cov| + tr(cov^-1 scatter) over the covariances."""
-        ...
-
-    def solve(self, b: Array) -> Array:
-        """cov^-1 b for rows b (k, d), of tied classes."""
-        ...
+    domain: Domain
+    class_log_prob: Annotated[Array, "inf k"]
+    origin: Annotated[Array, "k d"]
+    mean: Annotated[Array, "k d"]
 
 
 N = TypeVar("N", bound=Normal)
@@ -107,13 +99,10 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
         total = s.sums.diagonals().total()
         spread = spread_of(total)
         centre = total.mean()[0] + total.origin[0]
-        believed = self.prior.resolve(self._seen(s, centre, spread**2))
-        return replace(self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread, believed=believed)
-
-    def _seen(self, s: Statistics[Moments], centre: Array, variance: Array) -> PriorSums:
-        """What the prior may take from the sums."""
         mean = s.sums.mean() + s.sums.origin
-        return PriorSums(s.domain.classes, s.sums.count, mean, s.sums.scatter(), centre, variance, self.tied)
+        seen = PriorSums(s.domain.classes, s.sums.count, mean, s.sums.scatter(), centre, spread**2, self.tied)
+        believed = self.prior.resolve(seen)
+        return replace(self, domain=s.domain, origin=s.sums.origin, centre=centre, spread=spread, believed=believed)
 
     def log_relative(self, X: Encoded, theta: N) -> Array:
         """Return `log_density`. Where it underflows for all classes, the row is first shrunk towards zero.
@@ -194,7 +183,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
         """Which covariances take part: not those of classes without a row, whose probability is zero (k or 1,)."""
         return np.ones(1, dtype=bool) if self.tied else (s.mass != 0) | np.isfinite(self.class_log_prob(s))
 
-    def log_likelihood(self, target: Statistics[Moments], best: Normal, theta: Normal) -> float:
+    def log_likelihood(self, target: Statistics[Moments], best: Any, theta: Any) -> float:
         """log p(X, Y) of data with the statistics `target` and of the prior's rows, up to a constant.
 
         Written about the closed form best = theta(target) = (mean*, cov*), which is where it is greatest:

@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from suffice._core.features import Domain, Encoded
+from suffice._core.features import Encoded
 from suffice._core.labels import OneHot, dense
 from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled, in_any_order
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, Natural, Removable, Samplable
-from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
+from suffice.models.gaussian.base import Free, Gaussian, Normal, empty, prior_covariance
 from suffice.models.gaussian.leave_one_out import diagonal_without
 from suffice.models.gaussian.moments import Moments, ratio
 from suffice.models.natural import Quadratic
@@ -25,13 +25,9 @@ ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Diagonal:
-    """Parameters: log p(y) (k,), means about the origins (k, d), variances (k or 1, d); 0 is a feature left out."""
+class Diagonal(Normal):
+    """Parameters of Gaussian classes with variances (k or 1, d); 0 is a feature left out."""
 
-    domain: Domain
-    class_log_prob: Annotated[Array, "inf k"]
-    origin: Annotated[Array, "k d"]
-    mean: Annotated[Array, "k d"]
     variance: Annotated[Array, "k d|1 d"]
 
     @property
@@ -44,7 +40,7 @@ class Diagonal:
         return np.asarray(b * ratio(1.0, self.variance))
 
     def misfit(self, scatter: Array, count: Array) -> float:
-        """sum count log|cov| + tr(cov^-1 scatter) over blocks (k or 1, d)."""
+        """As `Normal` says, over blocks (k or 1, d)."""
         used = self.variance > 0
         log_det = np.log(self.variance, out=np.zeros(self.variance.shape), where=used)
         return float((count * log_det + scatter * ratio(1.0, self.variance)).sum())

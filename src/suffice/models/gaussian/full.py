@@ -15,10 +15,10 @@ from suffice._core.labels import OneHot, dense
 from suffice._core.vector import Array
 from suffice.encoders import Encoder, Numbers
 from suffice.models.base import Attempt, DegenerateError, Natural, Read, Removable, Samplable
-from suffice.models.gaussian.base import Free, Gaussian, empty, prior_covariance
-from suffice.models.gaussian.leave_one_out import ENTRIES, Held, Spanned, full_without, shared_without, taken
+from suffice.models.gaussian.base import Free, Gaussian, Normal, empty, prior_covariance
+from suffice.models.gaussian.leave_one_out import ENTRIES, Spanned, full_without, shared_without, taken
 from suffice.models.gaussian.moments import VAGUE, Moments, ratio, squared_lengths
-from suffice.models.gaussian.patterns import Completed, by_pattern, complete, groups, guessed, settle, terms_by_pattern
+from suffice.models.gaussian.patterns import Completed, by_pattern, complete, groups, guessed, run_em, terms_by_pattern
 from suffice.models.linear import Linear
 from suffice.models.natural import Quadratic
 from suffice.models.statistics import Statistics
@@ -42,16 +42,12 @@ NO_LEAVING = (
 
 
 @dataclass(frozen=True, eq=False)
-class Full:
-    """Parameters: log p(y) (k,), means about the origins (k, d), covariances (k or 1, d, d) and what whitens them.
+class Full(Normal):
+    """Parameters of Gaussian classes with covariances (k or 1, d, d), and what whitens them.
 
     `whiten` has cov^-1 = whiten whiten'; a feature left out has rows of zeros.
     """
 
-    domain: Domain
-    class_log_prob: Annotated[Array, "inf k"]
-    origin: Annotated[Array, "k d"]
-    mean: Annotated[Array, "k d"]
     covariance: Annotated[Array, "k d d|1 d d"]
     whiten: Annotated[Array, "k d d|1 d d"]
     log_det: Annotated[Array, "k|1"]
@@ -167,7 +163,7 @@ class _FullGaussian(Gaussian[Full], NomogramDensity[Full], Samplable[Full]):
         if unknown is not None:
             raise DegenerateError(unknown)
         flat = clone(self._prior).set_params(mean_weight=0.0)
-        found = settle(replace(self.likely, believed=flat), s, read)
+        found = run_em(replace(self.likely, believed=flat), s, read)
         return found.shrunk(self._prior.mean_weight, self._prior.mean)
 
     def attempt(self, s: Statistics[Moments]) -> Attempt[Moments, Full]:
@@ -428,15 +424,12 @@ class TiedFullGaussian(_TiedFullGaussian, Removable[Moments, Full]):
         values, own = _summed(X, theta, s), dense(Y)
         size = max(1, ENTRIES // (own.shape[1] * max(1, *values.shape[1:], own.shape[1])))
         parts = [slice(i, i + size) for i in range(0, max(1, len(own)), size)]
-        held, cov = self.held(s), theta.spanned(0)
-        return np.concatenate([_all_taken(values[at], own[at], theta, held, cov) for at in parts])
-
-
-def _all_taken(values: Array, own: Array, theta: Full, held: Held, cov: Spanned) -> Array:
-    """`shared_without` of some rows."""
-    at = zip(theta.origin, theta.mean, own.T, strict=True)
-    gone = [taken(held, c, values - origin, mean, w, cov.whiten) for c, (origin, mean, w) in enumerate(at)]
-    return shared_without(gone, own, held.total[0, 0], cov)
+        held, cov, out = self.held(s), theta.spanned(0), []
+        for at in parts:
+            each = enumerate(zip(theta.origin, theta.mean, own[at].T, strict=True))
+            gone = [taken(held, c, values[at] - origin, mean, w, cov.whiten) for c, (origin, mean, w) in each]
+            out.append(shared_without(gone, own[at], held.total[0, 0], cov))
+        return np.concatenate(out)
 
 
 # A class mean that is this near to the centre, as a share of the farthest one's distance, is on neither side.
@@ -474,18 +467,15 @@ class Canonical:
         m = min(len(p) - 1, mean.shape[1])
         scalings = theta.whiten[0] @ right[:m].T
         variance = size[:m] ** 2
-        return cls(origin, centre, scalings * _signs((mean - centre) @ scalings), ratio(variance, variance.sum()))
+        # The last class of each direction that is not at the centre is on the positive side.
+        scores = (mean - centre) @ scalings  # (k, m)
+        off = abs(scores) > MIN_DISTANCE_SHARE * abs(scores).max(axis=0)
+        last = len(scores) - 1 - np.argmax(off[::-1], axis=0)
+        signs = np.where(scores[last, np.arange(m)] < 0, -1.0, 1.0)
+        return cls(origin, centre, scalings * signs, ratio(variance, variance.sum()))
 
     def scores(self, X: Array, m: int) -> Array:
         """Rows (n, d) in the first m coordinates; summed about the centre, so that offsets cost no digits."""
         directions = self.scalings[:, :m]
         near = ((X - self.origin) - self.centre) @ directions
         return np.asarray(near + (self.origin + self.centre) @ directions)
-
-
-def _signs(scores: Array) -> Array:
-    """What makes the last class of each column (k, m) that is not at the centre positive (m,)."""
-    size = abs(scores)
-    off = size > MIN_DISTANCE_SHARE * size.max(axis=0)
-    last = len(scores) - 1 - np.argmax(off[::-1], axis=0)
-    return np.where(scores[last, np.arange(scores.shape[1])] < 0, -1.0, 1.0)

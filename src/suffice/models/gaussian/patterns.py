@@ -37,7 +37,7 @@ from suffice.data.queries import DatabaseRows
 from suffice.models.base import DegenerateError, Read
 from suffice.models.gaussian.moments import NOISE, Moments, about, diagonal, moments, ratio
 from suffice.models.overview import Overview
-from suffice.models.statistics import Statistics, Sums
+from suffice.models.statistics import DividedSums, Statistics, Sums
 from suffice.models.terms import Nomogram, Terms
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ Pattern: TypeAlias = tuple[int, ...]  # the columns that are missing, in order; 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Patterns(Sums):
+class Patterns(DividedSums):
     """Moments by pattern of missing entries, each of the columns that its rows have.
 
         parts[m] = sum of W_ic T_c(x_i without the columns m) over the rows that lack exactly these
@@ -85,25 +85,6 @@ class Patterns(Sums):
         """The moments of each column over the entries that are there (k, d)."""
         each = [_widened(part, observed(pattern, self.width), self.width) for pattern, part in self.parts.items()]
         return sum(each[1:], each[0])
-
-    def regroup(self, group: Array, size: int) -> Self:
-        return replace(self, parts={pattern: part.regroup(group, size) for pattern, part in self.parts.items()})
-
-    def select_classes(self, which: Array) -> Self:
-        return replace(self, parts={pattern: part.select_classes(which) for pattern, part in self.parts.items()})
-
-    def subtract(self, gone: Self) -> Self:
-        return replace(
-            self, parts={pattern: part.subtract(gone.parts[pattern]) for pattern, part in self.parts.items()}
-        )
-
-    def faint(self, gone: Self) -> Array:
-        return np.asarray(
-            np.logical_or.reduce([part.faint(gone.parts[pattern]) for pattern, part in self.parts.items()])
-        )
-
-    def recentred(self, from_sums: bool = False) -> Self:
-        return replace(self, parts={pattern: part.recentred(from_sums) for pattern, part in self.parts.items()})
 
     def pruned(self, features: Features) -> tuple[Features, Any]:
         """Sums without patterns of no rows, unless no row has any value; those of complete rows alone are moments."""
@@ -486,7 +467,7 @@ class SettledEM:
         return replace(self.statistics, sums=replace(sums, first=first, second=second))
 
 
-def settle(model: _FullGaussian, s: Statistics[Any], read: Read | None = None) -> SettledEM:
+def run_em(model: _FullGaussian, s: Statistics[Any], read: Read | None = None) -> SettledEM:
     """Expected statistics at the parameters that they lead to, for a resolved model without a prior of the means.
 
     `read` sums a function over the rows, which more patterns than are kept apart need.

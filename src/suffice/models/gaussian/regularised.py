@@ -13,7 +13,7 @@ from suffice.models.gaussian.base import PooledScatter
 from suffice.models.gaussian.full import Full, FullGaussian, TiedFullGaussian, _FullGaussian, _TiedFullGaussian
 from suffice.models.gaussian.moments import Moments, diagonal, ratio
 from suffice.models.statistics import Statistics
-from suffice.priors import wishart_evidence
+from suffice.priors.evidence import wishart_evidence
 
 # The weights of a diagonal prior, in rows a feature, among which the evidence is greatest.
 WEIGHTS = np.geomspace(1e-2, 1e4, 121)

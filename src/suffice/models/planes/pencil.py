@@ -306,30 +306,21 @@ class Pencil:
         side = int(v[1] > v[0])  # the class that varies more along w: the other one may not vary at all
         point = self.mean[side] + way[side] / v[side] * self._unit * (self.scaled[side] @ (self._unit * w))
         reach, intercept = way * SIDES / np.sqrt(v), float(-slope * (w @ self.mean[0] + cut))
-        return Plane(
-            self.domain, self.class_log_prob, self.origin, slope * w, intercept, _share(*t), point, reach, tangent
-        )
+        share = t[0] / (t[0] + t[1]) if t[0] + t[1] else np.inf
+        return Plane(self.domain, self.class_log_prob, self.origin, slope * w, intercept, share, point, reach, tangent)
 
     def constant(self) -> Plane:
         """No plane at all: every row goes to the class of the greater probability."""
-        return _no_plane(self.domain, self.class_log_prob, self.origin)
+        return no_plane(self.domain, self.class_log_prob, self.origin)
 
 
-def constant(s: Statistics[Moments]) -> Plane:
-    """The same for two classes that nothing is known of but their shares."""
-    return _no_plane(s.domain, np.log(s.mass / s.mass.sum()), s.sums.origin[0])
-
-
-def _no_plane(domain: Domain, class_log_prob: Array, origin: Array) -> Plane:
+def no_plane(domain: Domain, class_log_prob: Array, origin: Array) -> Plane:
+    """The rule that takes the more probable of two classes of which nothing but their shares is known."""
     first = bool(class_log_prob[0] >= class_log_prob[1])
     nowhere, zero = np.full(len(origin), np.nan), np.zeros(len(origin))
     reach = np.array([np.inf, -np.inf] if first else [-np.inf, np.inf])
     odds = float(class_log_prob[1] - class_log_prob[0])
     return Plane(domain, class_log_prob, origin, zero, odds, float(first), nowhere, reach, False)
-
-
-def _share(t1: float, t2: float) -> float:
-    return t1 / (t1 + t2) if t1 + t2 else np.inf
 
 
 def _rooted(both: Array, s: Statistics[Moments]) -> Array:

@@ -32,7 +32,7 @@ from suffice.models.gaussian.patterns import (
     some_of,
     terms_by_pattern,
 )
-from suffice.models.planes.pencil import AlikeError, Pencil, Plane, Source, constant, worst_error
+from suffice.models.planes.pencil import AlikeError, Pencil, Plane, Source, no_plane, worst_error
 from suffice.models.statistics import Statistics
 from suffice.models.terms import HALVES, HasNomogram, Needed, Nomogram, Terms, keys_of
 from suffice.priors import GaussianPrior
@@ -89,14 +89,14 @@ def linear_bayes(pencil: Pencil) -> Plane:
     of which the weights follow from one number. Logarithms, because well separated classes have errors below all
     numbers.
     """
-    stretches = (_between, _beyond(pencil, 1), _beyond(pencil, 0))
+    stretches = (lambda logit: (expit(logit), expit(-logit)), _beyond(pencil, 1), _beyond(pencil, 0))
 
     def risk(t1: Array, t2: Array) -> Array:
         d1, d2 = pencil.distances(t1, t2)
         first, second = pencil.class_log_prob
         return np.asarray(np.logaddexp(first + log_ndtr(-d1), second + log_ndtr(-d2)))
 
-    best = [_least(_after(stretch, risk)) for stretch in stretches]
+    best = [_least(lambda logit, weights=weights: risk(*weights(logit))) for weights in stretches]
     which = int(np.argmin([least for _, least in best]))
     if best[which][1] >= np.log(MAX_ERROR_SHARE) + pencil.class_log_prob.min():
         return pencil.constant()
@@ -157,15 +157,6 @@ class Designed:
                 f"got {value.shape}: write it with NumPy operations on (mu1, mu2, var1, var2)"
             )
         return value
-
-
-def _between(logit: Array) -> tuple[Array, Array]:
-    """Weights whose plane lies between the means."""
-    return expit(logit), expit(-logit)
-
-
-def _after(weights: Callable[[Array], tuple[Array, Array]], f: Callable[[Array, Array], Array]) -> OfOne:
-    return lambda logit: f(*weights(logit))
 
 
 def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]]:
@@ -323,7 +314,10 @@ class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moment
 
     def _centre(self, theta: Plane) -> Array:
         """The mean of all rows (d,), if the moments are known."""
-        return theta.origin if theta.source is None else _mean_of_all(self._behind(theta))
+        if theta.source is None:
+            return theta.origin
+        total = self._behind(theta).sums.total()
+        return np.asarray(total.mean()[0] + total.origin[0])
 
     def _behind(self, theta: Plane) -> Statistics[Moments]:
         if theta.source is None:
@@ -334,21 +328,15 @@ class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moment
         """The plane of some columns; where these do not tell the classes apart, no plane at all."""
         some = Statistics(some_of(s.domain, has), s.mass, columns_of(s.sums, has))
         model = replace(self, spread=None if self.spread is None else self.spread[has])
-        if not model._used(some).any():
-            return constant(some)
         try:
-            return self.rule(model.pencil(some))
+            if model._used(some).any():
+                return self.rule(model.pencil(some))
         except AlikeError:
-            return constant(some)
+            pass
+        return no_plane(some.domain, np.log(some.mass / some.mass.sum()), some.sums.origin[0])
 
 
 def _slopes(plane: Plane, centre: Array, keys: tuple[Any, ...]) -> Nomogram:
     """coef_j (x_j - centre_j) in the log-odds of the second class, half for each class."""
     coef = HALVES[:, None] * plane.coef
     return Nomogram(plane.log_odds(centre[None])[0] * HALVES, (Needed(keys, centre, coef, 0.0 * coef),))
-
-
-def _mean_of_all(s: Statistics[Moments]) -> Array:
-    """The mean of all rows (d,)."""
-    total = s.sums.total()
-    return np.asarray(total.mean()[0] + total.origin[0])

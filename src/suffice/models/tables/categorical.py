@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, cast
@@ -36,7 +37,8 @@ from suffice.models.overview import Overview, Summary
 from suffice.models.statistics import Statistics, Sums, grouped
 from suffice.models.tables import compiled as _kernels
 from suffice.models.terms import Additive, Cells, Gap, Nomogram, NoNomogramError, Terms, keys_of, tables
-from suffice.priors import Dirichlet, table_evidence
+from suffice.priors import Dirichlet
+from suffice.priors.evidence import table_evidence
 
 
 def counted(X: Encoded, features: CategoricalFeatures, W: OneHot | Array) -> Array:
@@ -201,19 +203,44 @@ class Tables:
     class_log_prob: Annotated[Array, "inf k"]
     log_probability: Annotated[Array, "inf c k"]
 
-    def by_column(self, X: Encoded) -> Array:
-        """log p(x_ij | y) of each row, class and column (n, k, d); 0 where an entry has no code."""
-        features = _of(self.domain)
-        return np.asarray(_kernels.table_terms(features.read(X), features.starts, self.log_probability))
-
     def tempered(self, weight: Array) -> Self:
         """Multiply all logarithms by the weight of their column (d,)."""
         each = np.repeat(weight, _of(self.domain).sizes)[:, None]
         return replace(self, log_probability=each * self.log_probability)
 
 
+class ColumnTables:
+    """What models with a table for each column share: rows look up the terms of their cells."""
+
+    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
+        return Counts(counted(X, _of(domain), W))
+
+    def log_density(self, X: Encoded, theta: Tables) -> Array:
+        return scored(X, _of(theta.domain), theta.log_probability)
+
+    def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
+        features = _of(theta.domain)
+        return np.asarray(_kernels.table_terms(features.read(X), features.starts, theta.log_probability))
+
+    def log_density_by_column_without(
+        self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
+    ) -> Array:
+        return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
+
+    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
+        return np.asarray(self.log_density_by_column_without(X, Y, theta, s).sum(axis=2))
+
+    @abstractmethod
+    def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
+        """The terms of each row's own class without the row (n, d)."""
+
+    def tempered(self, theta: Tables, weight: Array) -> Tables:
+        return theta.tempered(weight)
+
+
 @dataclass(frozen=True, eq=False)
 class Categorical(
+    ColumnTables,
     Density[Counts, Tables],
     Joint[Counts, Tables],
     Natural[Counts, Tables, LogTables],
@@ -248,9 +275,6 @@ class Categorical(
                 "(suffice.features.Bins), or use NaiveBayes, which does that by itself"
             ),
         )
-
-    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
-        return Counts(counted(X, _of(domain), W))
 
     @property
     def statistics_key(self) -> object | None:
@@ -337,9 +361,6 @@ class Categorical(
         features = _of(self.resolved_domain)
         return Encoded(features, np.arange(features.starts[-1], dtype=np.int32)[:, None])
 
-    def log_density(self, X: Encoded, theta: Tables) -> Array:
-        return scored(X, _of(theta.domain), theta.log_probability)
-
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
         """The counts of a class lose the weight of the row in that class."""
         features = _of(theta.domain)
@@ -354,14 +375,6 @@ class Categorical(
         terms = _kernels.table_terms_without(features.read(X), features.starts, *labels, *self._smoothed(s), LOG_ZERO)
         return np.asarray(terms)
 
-    def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
-        return theta.by_column(X)
-
-    def log_density_by_column_without(
-        self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
-    ) -> Array:
-        return columns_without(lambda own: self._own_without(X, own, s), self.log_density_by_column(X, theta), Y)
-
     def sample(self, codes: Array, theta: Tables, rng: np.random.Generator) -> Encoded:
         tables = np.split(theta.log_probability, _of(theta.domain).starts[1:-1])
         return self.filled(np.column_stack([drawn(table, codes, rng) for table in tables]), rng)
@@ -369,9 +382,6 @@ class Categorical(
     def filled(self, cells: Array, rng: np.random.Generator) -> Encoded:  # noqa: ARG002 - a category is its cell
         """A random value of each cell (n, d), as the encoder gives values."""
         return Encoded(self.resolved_domain.features, cells.astype(np.int32))
-
-    def tempered(self, theta: Tables, weight: Array) -> Tables:
-        return theta.tempered(weight)
 
     def density_nomogram(self, theta: Tables) -> Nomogram:
         """A table for each column."""

@@ -8,15 +8,14 @@ from typing import Annotated, Any, ClassVar, Self, cast
 import numpy as np
 
 from suffice._core.features import Domain, Encoded, Features
-from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.models.base import Attempt, Classed, ColumnSummary, Removable
 from suffice.models.statistics import Statistics, rest
-from suffice.models.tables.categorical import Counts, Own, Tables, by_feature, columns_without, counted, moved, scored
+from suffice.models.tables.categorical import ColumnTables, Counts, Own, Tables, by_feature, moved
 from suffice.models.tables.nested import MIN_LEFT, UNSEEN
 from suffice.models.terms import Additive, Map, Nomogram, NoNomogramError
-from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
+from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables]):
+class Interactions(ColumnTables, Classed[Counts, Tables], Removable[Counts, Tables], Additive[Counts, Tables]):
     """What a pair of columns says about the class beyond its two columns, in coarse cells.
 
         term_ij(x, c) = log p(x_i, x_j | c) - log p(x_i | c) - log p(x_j | c)
@@ -76,9 +75,6 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
     def of_columns(self, features: Features, at: Array, names: Array) -> Self:  # noqa: ARG002 - no settings by column
         """The model itself."""
         return self
-
-    def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Counts:
-        return Counts(counted(X, _of(domain), W))
 
     def resolve(self, s: Statistics[Counts]) -> Self:
         return replace(self, domain=s.domain, margins=Margins.of(_of(s.domain), s.sums.table))
@@ -101,28 +97,12 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         valid = replace(s, mass=s.mass > 0, sums=Counts(~bad[:, m.owner]))
         return Attempt(Tables(s.domain, self.class_log_prob(s), np.nan_to_num(terms).T.copy()), valid)
 
-    def log_density(self, X: Encoded, theta: Tables) -> Array:
-        """The sum of the terms of all pairs (n, k), which is not a density."""
-        return scored(X, _of(theta.domain), theta.log_probability)
-
     def log_joint(self, X: Encoded, theta: Tables) -> Array:
         return theta.class_log_prob + self.log_density(X, theta)
 
-    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
-        return np.asarray(self.log_density_by_column_without(X, Y, theta, s).sum(axis=2))
-
-    def log_density_by_column(self, X: Encoded, theta: Tables) -> Array:
-        return theta.by_column(X)
-
-    def log_density_by_column_without(
-        self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]
-    ) -> Array:
-        codes = _of(s.domain).read(X)
-        return columns_without(lambda own: self._own_without(codes, own, s), self.log_density_by_column(X, theta), Y)
-
-    def _own_without(self, codes: Array, own: Own, s: Statistics[Counts]) -> Array:
-        """The terms of each row's own class without the row (n, pairs)."""
+    def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
         m, features = self._margins(), _of(s.domain)
+        codes = features.read(X)
         there = codes >= 0
         cell, y = np.where(there, codes + features.starts[:-1], 0), own.codes[:, None]
         total = by_feature(features.starts, s.sums.table)
@@ -136,9 +116,6 @@ class Interactions(Classed[Counts, Tables], Removable[Counts, Tables], Additive[
         inside = np.maximum(rest(s.sums.table[y, cell] + m.weight * base, own.weight), MIN_LEFT)
         p = inside / np.maximum(rest(of + m.weight, own.weight), MIN_LEFT)
         return np.asarray(np.where(there, np.log(p) - np.log(base), 0.0))
-
-    def tempered(self, theta: Tables, weight: Array) -> Tables:
-        return theta.tempered(weight)
 
     def density_nomogram(self, theta: Tables) -> Nomogram:
         """Return the terms as a nomogram: a table of two columns for each pair."""

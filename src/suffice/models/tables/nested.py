@@ -9,15 +9,15 @@ from typing import Annotated, Any, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features
-from suffice._core.labels import OneHot, show_all
+from suffice._core.labels import show_all
 from suffice._core.vector import Array
 from suffice._runtime.messages import check_value
 from suffice.models.base import Attempt
 from suffice.models.statistics import Statistics, rest
 from suffice.models.tables.binned import RISING, BinFeatures, Binned, Binning, in_cells
-from suffice.models.tables.categorical import LOG_ZERO, Counts, Own, Tables, by_feature, moved
+from suffice.models.tables.categorical import LOG_ZERO, ColumnTables, Counts, Own, Tables, by_feature, moved
 from suffice.models.tables.histogram import ColumnHistogram
-from suffice.priors import TABLE_WEIGHTS, greatest, table_evidence
+from suffice.priors.evidence import TABLE_WEIGHTS, greatest, table_evidence
 
 MIN_LEFT = 1e-12  # rows left in a cell without its only row, so that its logarithm is finite
 UNSEEN = 0.5  # rows added to every cell in the shares, so that none is zero
@@ -243,8 +243,7 @@ class Nested(Binned):
         rows = float((target.sums.table * theta.log_probability.T).sum())
         return rows + self._tree().log_prior(theta.log_probability.T) + self.class_log_likelihood(target, best, theta)
 
-    def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Tables, s: Statistics[Counts]) -> Array:
-        return np.asarray(self.log_density_by_column_without(X, Y, theta, s).sum(axis=2))
+    log_density_without = ColumnTables.log_density_without  # tables alone would ignore the coarser cells
 
     def _own_without(self, X: Encoded, own: Own, s: Statistics[Counts]) -> Array:
         features = cast(BinFeatures, self.resolved_domain.features)
