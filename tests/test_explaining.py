@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_iris
 
-import suffice._estimator.predictor
+import suffice._estimator.classifier
 from suffice import (
     AdditiveTables,
     BernoulliNB,
@@ -190,7 +190,7 @@ def test_sparse_rows_are_dense_ones(kind):
 def test_too_much_to_hold_is_refused(monkeypatch):
     X, y = load_iris(return_X_y=True)
     model = GaussianNB().fit(X, y)
-    monkeypatch.setattr(suffice._estimator.predictor, "free_memory", lambda: 8.0 * 4 * 3 * 4 * 10 * 2)
+    monkeypatch.setattr(suffice._estimator.classifier, "free_memory", lambda: 8.0 * 4 * 3 * 4 * 10 * 2)
     assert len(model.contributions(X[:10])) == 10
     with pytest.raises(MemoryError, match=r"pass at most 10 rows at a time"):
         model.contributions(X)

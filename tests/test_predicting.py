@@ -23,7 +23,7 @@ from suffice import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice._estimator.predictor import single_precision
+from suffice._estimator.classifier import single_precision
 from suffice.data import Memory
 from suffice.models import Density
 from tests.test_engines import collected

@@ -179,16 +179,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
-    prior : "default", GaussianPrior or None, default="default"
-        The default does not move the means, and adds 30 pseudo-rows of independent features to the covariance: they
-        vary about the class means as new rows do, plus 3/10 of the variance of all rows. None is maximum likelihood,
-        which refuses a singular covariance.
+    prior, shrinkage
+        As in `QuadraticDiscriminantAnalysis`, for the one covariance.
     learner, class_prior, class_weight
         As in every `Classifier`.
-    shrinkage : None, float, "oas" or "evidence", default=None
-        g, from 0 to 1: shrinks the correlations within the classes towards zero. Variances stay, so that units do not
-        matter; scikit-learn shrinks towards a multiple of the identity. "oas": the oracle approximating shrinkage of
-        the correlations [2]_. "evidence": maximises the marginal likelihood under an inverse-Wishart prior.
     n_components : int, default=None
         The number of columns of `transform`; None is the greatest, min(k - 1, d).
 
@@ -222,9 +216,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     References
     ----------
-    .. [1] Hastie, Tibshirani, Friedman: The Elements of Statistical Learning, 4.3.
-    .. [2] Chen, Wiesel, Eldar, Hero: Shrinkage algorithms for MMSE covariance estimation, 2010,
-       doi:10.1109/TSP.2010.2053029.
+    Hastie, Tibshirani, Friedman: The Elements of Statistical Learning, 4.3.
     """
 
     prior: Any = "default"

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._core.features import CategoricalFeatures
 from suffice._core.kinds import Block, ReadAs
 from suffice._core.vector import Array
-from suffice._estimator.classifier import TABLES, Classifier
+from suffice._estimator.classifier import Classifier
 from suffice._estimator.explaining import Columns, column_note
+from suffice._estimator.fitting import TABLES
 from suffice._runtime.messages import NOT_NEGATIVE, NUMBER, Notice, PoorFitWarning, check, emit, one_of, or_else
 from suffice.encoders import Binary, Categories, NonNegative, Numbers
 from suffice.encoders.table import Table

@@ -20,7 +20,7 @@ from suffice.encoders.views import AsRead, Clip, Views
 from suffice.learners import Observed
 from suffice.models import AnyStatistics, Binned, FullGaussian, Statistics
 from suffice.models.base import ColumnSummary
-from suffice.models.compose.blocks import AnyDensity, Product, part
+from suffice.models.compose.blocks import AnyDensity, Product, statistics_of
 from suffice.models.compose.experts import Experts
 from suffice.models.gaussian.base import ConstantColumnWarning
 from suffice.models.tables.binned import ColumnProbe
@@ -222,6 +222,6 @@ def _reasons(table: Table, rows: Data) -> list[LeftOut | None]:
     s = rows.sum(UnweightedSums(Product.of(models, encoder=table)))
     found: list[LeftOut | None] = [None] * s.domain.width
     for name, at in cast(BlockFeatures, s.domain.features).at.items():
-        for j, summary in zip(at, models[name].column_summaries(part(s, name)), strict=True):
+        for j, summary in zip(at, models[name].column_summaries(statistics_of(s, name)), strict=True):
             found[j] = summary.left_out
     return found

@@ -23,7 +23,7 @@ MAX_ROWS_SORTED = 1000  # fewer labels are sorted as fast as they are hashed
 MAX_CLASSES_UNROLLED = 4  # with more classes one loop over the rows is faster than one for each class
 
 
-def kind(value: Any) -> str:
+def value_kind(value: Any) -> str:
     """The kind of a value, in words: values of one kind can be compared with each other."""
     if isinstance(value, int | float | np.number | np.bool_):
         return "numbers"
@@ -43,7 +43,7 @@ def missing(value: Any) -> bool:
 
 def _family(values: Array) -> str:
     if values.dtype.kind == "O":
-        return kind(values[0])
+        return value_kind(values[0])
     return {"U": "strings", "T": "strings", "M": "dates", "m": "durations"}.get(values.dtype.kind, "numbers")
 
 

@@ -1,544 +1,265 @@
-"""The base estimator: reading input, learning, and the arithmetic of fitted models."""
+"""Classifiers and their predictions: labels, probabilities, densities, decisions, explanations."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, _safe_indexing
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length
+
+from suffice._core.features import Domain, Encoded
+from suffice._core.labels import OneHot, Reweigh, as_keys, key, missing, moment, positions, show, show_all
+from suffice._core.probability import log_posterior, posterior
+from suffice._core.vector import Array
+from suffice._estimator.answers import (
+    Abstaining,
+    Answer,
+    BayesError,
+    DenserShare,
+    Hits,
+    JointDensity,
+    LeastCost,
+    LogDensity,
+    ModelAnswer,
+    MostProbable,
+    Ratios,
+    Single,
+    by_quadrature,
+    by_sampling,
+    formula,
+    log_odds,
+    most_probable_shares,
+    score_formulas,
+    single_log_posterior,
+)
+from suffice._estimator.explaining import Contributions, HTMLSummary, learned_summary
+from suffice._estimator.fitting import Fittable
+from suffice._runtime.messages import COUNT, FRACTION, Notice, check_value, emit, or_else
+from suffice._runtime.system import free_memory, optional
+from suffice._runtime.threads import few_threads
+from suffice.data import Data, Memory, Named, as_learned, is_source, source
+from suffice.data.memory import by_rows, row_slices
+from suffice.encoders.base import frame_of
+from suffice.learners import Fit
+from suffice.learners.base import level_of
+from suffice.losses import decision_costs
+from suffice.models import AnyStatistics, Density, HasNomogram, Model, Nomogram, NoNomogramError, Samplable
+from suffice.models.base import Classed, LeaveOneOut
+from suffice.priors.settings import log_class_prior
+
+WEIGHT_TOLERANCE = 1e-9  # relative excess of a row's weight over that of its class that is rounding
+REFERENCE_ROWS = 10_000  # for anomaly scores
+MAX_DRAWN_ENTRIES = 1 << 27  # of a sample
+ROWS_TO_INTEGRATE = 2048  # drawn of each class, to find where to integrate
+LIKELIHOOD_TOLERANCE = 0.01  # in the log-likelihood of all rows, above which estimated shares have not converged
+TERM_COPIES = 4  # of the terms of `contributions` that are in memory at once
+MEMORY_SHARE = 0.5  # of the free memory that these may take
+
+INSTEAD_OF_LOO = "use suffice.model_selection.cross_validate"
+NOT_A_SUM = (
+    "several contests of two classes together are not a sum of terms by column: use LinearDiscriminantAnalysis or "
+    "LogisticRegression(), which compare all classes at once, or two classes"
 )
 
-from suffice._core.labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
-from suffice._core.vector import Array
-from suffice._estimator.answers import Hits
-from suffice._estimator.predictor import Predictor
-from suffice._runtime.messages import FRACTION, StaleWarning, all_or_nothing, check_value, emit
-from suffice.data import Data, Memory, is_source, source
-from suffice.data.memory import by_rows
-from suffice.encoders import Encoder
-from suffice.encoders.base import cheap_to_encode
-from suffice.learners import ClosedForm, Fit, Learner, Observed
-from suffice.learners.base import require
-from suffice.models import AnyStatistics, DegenerateError, Model, Statistics
-from suffice.models.base import Natural
-from suffice.persistence.checkpoint import recorded
-from suffice.priors.settings import check_classes, outweighed
 
-TABLES = ("categorical", "string", "allow_nan")  # what classifiers of tables accept
-MASS_TOLERANCE = 1e-9  # relative difference of two sums of weights that is rounding
-MAX_WEIGHT_SUM = 1e150  # its square is still finite
+def _needs(ability: type, message: str, of_base: bool = False) -> Callable[[Classifier], bool]:
+    """A condition for `available_if`: AttributeError, with the message, unless the model (its base) has an ability."""
 
-# What the docstring of an estimator says instead of this text, which every one of them would repeat.
-AS_EVERYWHERE = "        As in every `Classifier`.\n"
-SHARED_SETTINGS = {
-    "learner": """\
-    learner : learner of `suffice.learners`, default=None
-        How to learn; None is the closed form.
-""",
-    "class_prior": """\
-    class_prior : None, "uniform", array of shape (k,), dict or Dirichlet, default=None
-        Given class probabilities; None takes the classes' shares of the rows, a Dirichlet prior smooths those.
-""",
-    "class_weight": """\
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class that multiply the rows' weights.
-""",
-}
+    def has(estimator: Classifier) -> bool:
+        model = estimator._model()
+        if not isinstance(model.base_model if of_base else model, ability):
+            raise AttributeError(message.format(estimator=type(estimator).__name__, model=model.display_name))
+        return True
+
+    return has
 
 
-def check_same_settings(a: BaseEstimator, b: BaseEstimator, ignore: Collection[str] = ()) -> None:
-    """ValueError, with the first setting that differs, unless all are equal, except for those to ignore."""
-    ours, theirs = a.get_params(), b.get_params()
-    for name in sorted((ours.keys() | theirs.keys()) - set(ignore)):
-        x, y = ours.get(name), theirs.get(name)
-        if not _equal(x, y):
-            raise ValueError(f"the settings differ: {name} is {x!r} here and {y!r} there")
+_has_density = _needs(
+    Density,
+    "{estimator} learns p(y | x) alone, so that log p(x, y) is unknown: use predict_log_proba, or a classifier with a "
+    "density (naive Bayes, discriminant analysis)",
+)
+_has_sample = _needs(Samplable, "{model} is a density without a way to draw rows: it would have to be `Samplable`")
+_has_classes = _needs(
+    Classed, "{estimator} has no class probabilities to change: fit it with class_prior or class_weight"
+)
+_has_terms = _needs(
+    HasNomogram,
+    "{model} is not a sum of terms by column: its model would have to be `HasNomogram` (suffice.models), as naive "
+    "Bayes, discriminants and tables are",
+    of_base=True,
+)
+_has_loo = _needs(
+    LeaveOneOut,
+    "this {estimator} has no leave-one-out probabilities from its sums (tables and normal densities without shrinkage "
+    f"or tying have them): {INSTEAD_OF_LOO}",
+)
 
 
-def _equal(x: Any, y: Any) -> bool:
-    """True if two settings are equal. Of estimators only the types count: `get_params` lists their settings as well."""
-    if isinstance(x, BaseEstimator):
-        return type(x) is type(y)
-    if isinstance(x, Model):
-        return repr(x) == repr(y)
-    if isinstance(x, Mapping) and isinstance(y, Mapping):
-        return x.keys() == y.keys() and all(_equal(x[key], y[key]) for key in x)
-    if isinstance(x, list | tuple) and isinstance(y, list | tuple):
-        return len(x) == len(y) and all(map(_equal, x, y))
-    return bool(np.array_equal(np.asarray(x, dtype=object), np.asarray(y, dtype=object)))
+def _can_sample(estimator: Classifier) -> bool:
+    return _has_density(estimator) and _has_sample(estimator)
 
 
-def _adds_up(estimator: Classifier) -> bool:
-    """True if fits can be added: the learner is exact or carries over; else AttributeError."""
+def _can_leave_out(estimator: Classifier) -> bool:
     learner = estimator._learner()
-    if not learner.exact and not learner.carries_over:
-        raise AttributeError(
-            f"fits by {type(learner).__name__} cannot be updated or merged, as it is neither exact nor carries over: "
-            "use another learner, or fit again"
-        )
+    if not learner.exact:
+        raise AttributeError(f"a row cannot be removed from a fit by {type(learner).__name__}: {INSTEAD_OF_LOO}")
+    return _has_loo(estimator)
+
+
+def _has_log_odds(estimator: Classifier) -> bool:
+    if not estimator._decides:
+        raise AttributeError(f"{type(estimator).__name__} has no decision_function; predict_log_proba has the log-odds")
     return True
 
 
-def _can_recalibrate(estimator: Classifier) -> bool:
-    """True if there are parameters that the sums do not determine; else AttributeError."""
-    if not estimator._calibrates():
-        raise AttributeError(
-            f"{type(estimator).__name__} has nothing to learn again: with this learner all parameters follow exactly "
-            "from the sums"
+def single_precision(X: Any) -> bool:
+    """True if all features are float32.
+
+    >>> single_precision(np.zeros((2, 2), dtype=np.float32)), single_precision([[1.0]])
+    (True, False)
+    """
+    dtype = getattr(X, "dtype", None)
+    if dtype is not None:
+        return bool(dtype == np.float32)
+    frame = frame_of(X)
+    return frame is not None and len(frame.columns) > 0 and set(frame.schema.dtypes()) == {nw.Float32()}
+
+
+def _learned_labels(Y: OneHot, s: AnyStatistics, class_weight: Array) -> OneHot:
+    """Labels as numbers of the learned classes, with class weights; ValueError if they cannot have been learned."""
+    classes = s.domain.classes
+    own = Y.onto(classes)
+    strange = np.unique(Y.codes[(Y.codes >= 0) & (own.codes < 0)])
+    if len(strange):
+        raise ValueError(f"the classes {show_all(Y.classes[strange])} were never learned: give the learned rows")
+    own = Reweigh(classes, class_weight)(own)
+    over = np.flatnonzero((own.codes >= 0) & (own.weight > s.mass[own.codes] * (1 + WEIGHT_TOLERANCE)))
+    if len(over):
+        i = int(over[0])
+        raise ValueError(
+            f"row {i} has weight {own.weight[i]:g}, but all learned rows of class {show(classes[own.codes[i]])} "
+            f"together {s.mass[own.codes[i]]:g}: give the rows and weights that were learned"
         )
-    return True
+    return own
 
 
-def _without_stale(fit: Fit) -> Fit:
-    """A fit without its `StaleWarning`."""
-    return replace(fit, warnings=tuple(n for n in fit.warnings if n.category is not StaleWarning))
+def append_label(classes: Array, label: Any) -> Array:
+    """Class labels (k,) and one more, of the type of the classes where possible, else as objects.
+
+    >>> append_label(np.array([0, 1]), -1), append_label(np.array([0, 1]), None)
+    (array([ 0,  1, -1]), array([0, 1, None], dtype=object))
+    """
+    if np.ndim(label) or not isinstance(label, Hashable):
+        raise ValueError(f"reject_label must be a single label, got {label!r}")
+    if not missing(label) and key(label) in map(key, as_keys(classes)):
+        raise ValueError(f"reject_label must not be a class, got {label!r}: the classes are {show_all(classes)}")
+    day = moment(label)
+    one = np.asarray(label if day is None else day)
+    if one.dtype.kind == classes.dtype.kind and classes.dtype.kind != "O":
+        return np.append(classes, one)
+    out = np.empty(len(classes) + 1, dtype=object)
+    out[:-1], out[-1] = as_keys(classes), label
+    return out
 
 
-class Classifier(Predictor, ClassifierMixin, BaseEstimator):
+def _with_shares(fit: Fit, log_share: Array) -> Fit:
+    """A fit whose probabilities hold for other shares of the classes (k,)."""
+    log_p = log_share
+    if fit.level is not None:  # a calibrated p(y) is not a share
+        with np.errstate(invalid="ignore"):
+            beside = fit.parameters.class_log_prob - fit.level
+        log_p = log_posterior((log_share + np.where(np.isfinite(beside), beside, 0.0))[None])[0]
+    model, theta = cast(Classed[Any, Any], fit.model).reweighed(fit.parameters, log_p)
+    return replace(fit, model=model, parameters=theta, level=None if fit.level is None else log_share)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(random_state).randint(1 << 31, size=4))
+
+
+class Classifier(ClassifierMixin, Fittable):
     """A classifier whose parameters come from sums over the rows. A subclass builds its model in `_model`.
 
-    Where the docstring of a subclass says of a setting "As in every `Classifier`", `SHARED_SETTINGS` has the text.
+    Numbers that it predicts are float32 where the features are. Where the docstring of a subclass says of a setting "As
+    in every `Classifier`", `SHARED_SETTINGS` has the text.
     """
 
-    learner: Any
-    class_weight: Any
+    _decides: ClassVar[bool] = True  # whether it has a `decision_function`
 
-    _may_differ: ClassVar[tuple[str, ...]] = ()  # settings that do not matter for merging
-    _accepts: ClassVar[tuple[str, ...]] = ()  # input other than dense numbers, by the names of scikit-learn's tags
+    # Labels and probabilities
 
-    _declared: Array  # classes that stay without rows
-    _learned: Fit | None  # for the rows that count now
-    _before: Fit | None = None  # the last fit from rows, which is carried over to other sums
-    _told: bool = True  # False while a StaleWarning is still to be emitted
-    _shifted: bool = False  # whether class probabilities were changed after learning
+    def _data(self, X: Any) -> Data | None:
+        """Rows outside of memory, with the columns and types that were learned; None for rows in memory."""
+        data = as_learned(self, X)
+        return None if data is None else data.read_as(self._encoder.holding())
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        head, marker, tail = (cls.__doc__ or "").partition(AS_EVERYWHERE)
-        if marker:
-            before, _, names = head.rstrip("\n").rpartition("\n")
-            settings = "".join(SHARED_SETTINGS[name.strip()] for name in names.split(","))
-            cls.__doc__ = f"{before}\n{settings}{tail}"
+    def _map(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
+        """f of every row, in the form that the rows have; tables get columns of these names."""
+        data = self._data(X)
+        if data is not None:
+            return data.transform(Named(f, tuple(names)))
+        rows = Memory(X)
+        if rows.several():  # f encodes each batch; all rows at once would take more memory
+            self._features(rows.first(), reset=False)
+            return rows.transform(f)
+        return Memory(self._features(X, reset=False)).transform(f)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        for name in self._accepts:
-            setattr(tags.input_tags, name, True)
-        return tags
+    def _measure(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
+        """Numbers for every row, in the precision of the rows."""
+        return self._map(X, Single(f) if single_precision(X) else f, names)
 
-    def _learner(self) -> Any:
-        learner = self._default_learner() if self.learner is None else self.learner
-        if not isinstance(learner, Learner):
-            raise ValueError(f"learner must be None or an instance of one of suffice.learners, got {learner!r}")
-        return learner
+    def _by_class(self, name: str) -> list[str]:
+        """The name with the label of each class in the place of the dots."""
+        return [name.replace("...", str(label)) for label in self.classes_.tolist()]
 
-    def _default_learner(self) -> Learner:
-        return ClosedForm()
+    def _odds_names(self) -> list[str]:
+        return ["log odds"] if len(self.classes_) == 2 else self._by_class("log p(...)")
 
-    def _is_of_sums(self) -> bool:
-        """True if all that is learned from encoded rows is a function of their sums."""
-        return bool(self._learner().exact)
+    def _answer(self, answer: Answer) -> ModelAnswer:
+        fit = self._fit_result()
+        return ModelAnswer(fit.model, fit.parameters, answer)
 
-    def _calibrates(self) -> bool:
-        """True if something is learned from rows that their sums do not determine."""
-        return not self._learner().exact
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithm of the class probabilities (n, k), with no floor."""
+        answer = single_log_posterior if single_precision(X) else log_posterior
+        return self._measure(X, self._answer(answer), self._by_class("log p(...)"))
 
-    # Learning
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities (n, k), in the order of `classes_`."""
+        return self._measure(X, self._answer(posterior), self._by_class("p(...)"))
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Self:
-        """Learn from all rows at once.
+    @available_if(_has_density)
+    def predict_joint_log_proba(self, X: Any) -> Any:
+        """Log of the joint density p(x, y) (n, k).
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d), a data set of `suffice.data`, a path, or a table
-            Features; a data set has its own labels and weights. A path is that of Parquet, CSV or Arrow files, a
-            table one of dask, Spark or DuckDB: rows stay where they are.
-        y : array of shape (n,), or the name of a column
-            Labels; of a path or such a table, the column that has them.
-        sample_weight : array of shape (n,), or the name of a column, default=None
-            Row weights; weight 2 is the row twice, weight 0 leaves it out.
-        checkpoint : path of a folder, default=None
-            Stores every sum over the rows. If the process is killed, the same call continues where it stopped, with
-            the same result. Other rows, or settings that lead to other sums, are a `CheckpointError`.
+            log p(x, y) = log p(y) + log p(x | y),     log p(x) = logsumexp_y log p(x, y)
+
+        For numbers it is the logarithm of a density, which depends on their units. A row with a small log p(x) is
+        unlike all learned rows.
         """
-        if checkpoint is not None:
-            return self._fit_with_checkpoint(checkpoint, X, y, sample_weight)
-        with all_or_nothing(self):
-            self._declared = np.empty(0)
-            self._carry(None)
-            self.__dict__.pop("_shifted", None)
-            learner = self._learner()
-            require(learner, self._model().base_model, *learner.needed())
-            data = self._read(X, y, sample_weight, reset=True, once=learner.once)
-            s, fit = self._learn(data)
-            self._store(s, fit)
-            self._carry(fit)
-            if is_source(X):
-                self._store_names()
-            self._warn(fit)
-            # A prior that is only where learning starts does not outweigh the rows.
-            if not any(issubclass(need, Natural) for need in learner.needs):
-                rows, called = float(s.mass.sum()), "weight" if is_source(X) else "sample_weight"
-                emit(outweighed(self._fit_result().model.base_model.prior_rows, rows, data.count, called))
-            return self
+        return self._measure(X, self._joint(), self._by_class("log p(x, ...)"))
 
-    def _learn(self, data: Data) -> tuple[AnyStatistics, Fit]:
-        """The statistics of encoded rows, and the fit by the learner."""
-        model, learner = self._bound_model(), self._learner()
-        if not learner.exact and not self._weighs_classes():  # it sums the rows itself
-            fit = cast(Fit, learner.learn(model, data))
-            return self._check_classes(fit.statistics), fit
-        s = self._check_classes(data.sum(Observed(model)))
-        if learner.exact:
-            return s, self._solve(s, data)
-        return s, cast(Fit, learner.learn(model, data.map(labels=Reweigh(s.domain.classes, self._class_weights(s)))))
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row (n,)."""
+        return self._map(X, self._answer(self._choice()), ["prediction"])
 
-    def _fit_with_checkpoint(self, folder: Any, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit with all sums stored in a folder."""
-        given = source(X, y, sample_weight)
-        with all_or_nothing(self):
-            rows = Memory(*self._check_rows(X, y, sample_weight)) if given is None else given
-            with recorded(folder, rows, self) as data:
-                self.fit(data)
-            if given is None:
-                validate_data(self, X, reset=True, skip_check_array=True)
-        return self
+    def _choice(self) -> Answer:
+        """How `predict` chooses a class."""
+        return MostProbable(self.classes_)
 
-    def _fit_sums(self, s: Statistics[Any], reader: Self) -> Self:
-        """Fit from the sums s of rows that another estimator has read."""
-        self._declared, self._encoder = np.empty(0), reader._encoder
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(reader, name):
-                setattr(self, name, getattr(reader, name))
-        self._store(self._check_classes(s), self._solve(s))
-        self._warn(self._fit_result())
-        return self
-
-    @available_if(_adds_up)
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, decay: float = 1.0
-    ) -> Self:
-        """Learn more rows; in any number of pieces the result is that of `fit` on all rows.
-
-            s <- decay s + S(X, Y)
-
-        This holds where parameters are a function of the sums, as in closed form. Whatever else a learner learns
-        comes from the first piece with two classes, and is then carried over: `stale_` until `recalibrate`.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. New classes and categories may come at any time.
-        classes : array of shape (k,), default=None
-            Classes to provide for, also without rows; if given, `y` may have no others.
-        decay : float, default=1.0
-            The factor on the weight of all earlier rows, from 0 (forget them) to 1: rows of d steps ago weigh
-            decay^d. To forget such a row, give the weight that it still has: `forget(X, y, sample_weight=decay**d)`.
-        """
-        check_value(decay, "decay", FRACTION)
-        with all_or_nothing(self):
-            first = not hasattr(self, "statistics_")
-            if first:
-                self._declared = np.empty(0)
-                self._carry(None)
-            data, s = self._sum(X, y, sample_weight, reset=first)
-            if classes is not None:
-                declared = np.unique(classes)
-                both = unite(declared, s.domain.classes, "class labels")
-                if len(both) > len(declared):
-                    strange = s.domain.classes[positions(s.domain.classes, declared) < 0]
-                    raise ValueError(f"y has the classes {show_all(strange)}, which are not among `classes`")
-                self._declared = declared
-                s = s.with_classes(both)
-            together = (s if first else self.statistics_.decayed(decay, self._declared) + s).recentred()
-            if not first and not decay:  # no earlier row counts any more
-                self._encoder = self._encoder.pruned(self.statistics_.domain.features, together.domain.features)
-            self._store(together)
-            self._calibrate_first(data, s)
-            if is_source(X):
-                self._store_names()
-            return self
-
-    def _calibrate_first(self, data: Data, s: AnyStatistics) -> None:
-        """Learn from the rows of the first piece that has two classes, and from whose sums s parameters follow."""
-        if self._carries() or not self._calibrates() or np.count_nonzero(s.mass) < 2:
-            return
-        try:
-            fit = self._solve(self.statistics_, data)
-        except DegenerateError:  # too few rows
-            return
-        self._carry(fit)
-        self._warn(fit)
-        self._store(self.statistics_, fit)
-
-    @available_if(_adds_up)
-    def merge(self, other: Self) -> Self:
-        """Add another fitted classifier with the same settings, as if its rows had been learned here.
-
-        Parameters that do not follow from the sums are combined, and are `stale_` until `recalibrate`.
-        """
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise TypeError(f"cannot merge a {type(self).__name__} with a {type(other).__name__}")
-        check_is_fitted(other)
-        check_same_settings(self, other, self._may_differ)
-        encoder = self._encoder.united(other._encoder)
-        with all_or_nothing(self):
-            self._encoder, learner = encoder, self._learner()
-            if not learner.exact:
-                pairs = ((one._before, one._weighed(one.statistics_)) for one in (self, other))
-                self._before = learner.merge_fits(self._bound_model(), *pairs)
-            self._store((self.statistics_ + other.statistics_).recentred())
-            self._declared = unite(self._declared, other._declared, "class labels")
-        return self
-
-    def __add__(self, other: Self) -> Self:
-        _adds_up(self)
-        both: Self = copy.copy(self).merge(other)
-        return both
-
-    def __radd__(self, other: Any) -> Self:
-        if isinstance(other, int) and other == 0:  # where `sum` begins
-            return copy.copy(self)
-        return NotImplemented
-
-    @available_if(_adds_up)
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Remove rows that were learned: all sums are then those of the other rows.
-
-        So are the parameters that follow from them, with one exception: a numeric column of `NaiveBayes` or
-        `TabularClassifier` that had more than 4,096 distinct values keeps the coarser grid on which they were counted.
-
-        In any number of steps the result is that of fitting the remaining rows, up to rounding. The sums of squares
-        keep the rounding of the largest sums that they have been, so each class and column remembers a power of two
-        above these: an order of magnitude, never a value. Forgetting is refused where the rounding would be a millionth
-        of a variance, or the remaining weight would be less than 5e-8 of the removed weight: fit the other rows again.
-
-        Rows that the statistics show to be impossible are refused, too, and leave the model as it was: a class or
-        category that was never learned, more rows than there were, a negative variance. Forgetting a row twice is
-        refused if no remaining row could be it: none of its class, no value in its cell, less variance than it had.
-        While enough other rows remain, the sums cannot show the mistake, and another row's share is removed: the caller
-        has to know which rows are in the model. If weights in one class differ by more than 1e9, the small ones may
-        vanish with the large ones.
-
-        Parameters that do not follow from the sums still depend on the rows, and are `stale_` until `recalibrate`.
-        """
-        check_is_fitted(self)
-        with all_or_nothing(self):
-            _, gone = self._sum(X, y, sample_weight, reset=False)
-            left = self.statistics_.without(gone)
-            left = left.with_classes(unite(left.domain.classes, self._declared)).recentred(from_sums=True)
-            self._encoder = self._encoder.pruned(self.statistics_.domain.features, left.domain.features)
-            self._store(left, None if self._learned is None else self._solve(left))
-            if self._learned is not None:
-                self._warn(self._learned)
-        return self
-
-    @available_if(_can_recalibrate)
-    def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the parameters that the sums do not determine again; everything else stays.
-
-        With all rows that are in the model the result is that of `fit` on them. With a sample of them, the change of
-        the statistics is scaled up to all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows that are in the model, as in `fit`: all, or a sample with rows of every class. Rows that cannot have
-            been learned are refused. A copy by `shift_priors` is refused, unless it learns weights of experts:
-            calibration on rows with other class shares would undo the shift.
-        """
-        check_is_fitted(self)
-        if self._shifted and not self._learner().exact:
-            raise ValueError(
-                f"{type(self).__name__}: this copy has shifted class probabilities, which calibration would undo: "
-                "recalibrate the original, then call shift_priors again"
-            )
-        with all_or_nothing(self):
-            self._carry(None)
-            data, rows = self._sum(X, y, sample_weight, reset=False)
-            whole, classes = self.statistics_, self.statistics_.domain.classes
-            without = classes[(whole.mass > 0) & (rows.with_classes(classes).mass == 0)]
-            none = f"there are none of the classes {show_all(without)}" if len(without) else None
-            why = whole.lacks(rows) or none
-            if why is not None:
-                raise ValueError(f"{type(self).__name__}: recalibrate takes rows that were learned, but {why}")
-            fit = _without_stale(self._solve(whole, data))
-            self._store(whole, fit)
-            self._carry(fit)
-            self._warn(fit)
-        return self
-
-    # From statistics to parameters
-
-    def _check_classes(self, s: Statistics[Any]) -> Statistics[Any]:
-        """Statistics that have two classes or more, among them all that the settings name; else ValueError."""
-        classes = s.domain.classes
-        if not len(classes):
-            raise ValueError(f"{type(self).__name__} got no rows of a weight above zero")
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "
-                "partial_fit takes classes one at a time"
-            )
-        check_keys("class_weight", self.class_weight, classes)
-        owner = self if hasattr(self, "class_prior") else self._model()
-        check_keys("class_prior", getattr(owner, "class_prior", None), classes)
-        check_classes(getattr(self, "prior", None), classes)
-        return s
-
-    def _store(self, s: Statistics[Any], fit: Fit | None = None) -> None:
-        """Store statistics after checking `class_weight` and `class_prior` against their classes.
-
-        Without a fit, parameters are computed when they are first needed.
-        """
-        self._class_weights(s)
-        given: Any = getattr(self, "class_prior", None)
-        if isinstance(given, list | tuple | np.ndarray) and len(given) < len(s.domain.classes):
-            raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
-        self.statistics_, self._learned = s, fit
-        self.n_features_in_ = self._encoder.inputs(s.domain.features).width
-
-    def _weighs_classes(self) -> bool:
-        return self.class_weight is not None
-
-    def _class_weights(self, s: Statistics[Any]) -> Array:
-        """The weight of each class (k,). Sums are by class, so that weights apply to them as well as to the rows."""
-        return class_weights(self.class_weight, s.domain.classes, s.mass)
-
-    def _weighed(self, s: AnyStatistics) -> AnyStatistics:
-        """Statistics times the weights of the classes."""
-        return s.by_class(self._class_weights(s)) if self._weighs_classes() else s
-
-    def _solve(self, s: AnyStatistics, data: Data | None = None) -> Fit:
-        """Parameters from statistics. If rows are given, what does not follow from the sums is learned from them."""
-        model, learner = self._bound_model(), self._learner()
-        if data is not None and self._weighs_classes():
-            data = data.map(labels=Reweigh(s.domain.classes, self._class_weights(s)))
-        s = self._weighed(s)
-        if not self._calibrates() or (data is not None and learner.exact):
-            return cast(Fit, learner.solve(model, s, data))
-        if data is None:
-            return cast(Fit, learner.carry_over(model, s, self._before))
-        classes = s.domain.classes
-        fit = cast(Fit, learner.learn(model, data.map(labels=Reweigh(classes, np.ones(len(classes))))))
-        if np.allclose(fit.statistics.mass, s.mass, rtol=MASS_TOLERANCE, atol=0):
-            return fit
-        # The rows are a sample of those in the sums.
-        part: Fit = learner.carry_over(model, s, fit)
-        return replace(part, warnings=(*fit.warnings, *part.warnings))
-
-    def _carry(self, fit: Fit | None) -> None:
-        """Keep the part of a fit that is to be carried over to other sums; None: nothing."""
-        self._before = None if self._learner().exact else fit
-
-    def _carries(self) -> bool:
-        """True if there is something to carry over."""
-        return self._before is not None
-
-    def _fit_result(self) -> Fit:
-        """The fit for the rows that count now, computed when it is first needed: pieces may be too small for one."""
-        check_is_fitted(self)
-        if self._learned is None:
-            self._learned = self._solve(self.statistics_)
-            self._warn(self._learned)
-        if not self._told:
-            self._told = True
-            emit(notice for notice in self._learned.warnings if notice.category is StaleWarning)
-        return self._learned
-
-    def _warn(self, fit: Fit) -> None:
-        """Emit the warnings of a fit; a StaleWarning waits until the fit is used, as `recalibrate` may come first."""
-        now = _without_stale(fit).warnings
-        emit(now)
-        self._told = len(now) == len(fit.warnings)
-
-    # Input
-
-    def _new_encoder(self, data: Data) -> tuple[Encoder, Data]:
-        """The model's encoder, prepared by the first rows, and these rows, which may be encoded in part."""
-        return self._model().encoder.prepare(data), data
-
-    def _bound_model(self) -> Model[Any, Any]:
-        """The model with the encoder that the first rows have prepared."""
-        return replace(self._model(), encoder=self._encoder)
-
-    def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Data, AnyStatistics]:
-        """Input as encoded rows, and their statistics."""
-        data = self._read(X, y, sample_weight, reset)
-        return data, data.sum(Observed(self._bound_model()))
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, reset: bool, once: bool = False) -> Data:
-        """Input as a data set of encoded rows; `reset`: they prepare the encoder.
-
-        Many rows in memory that are to be read `once` are encoded then, batch by batch.
-        """
-        given = source(X, y, sample_weight)
-        if given is not None:
-            if reset:
-                self._encoder, given = self._new_encoder(given)
-            else:
-                given = given.read_as(self._encoder.holding())
-            return given.map(self._encoder).persist()
-        rows, Y = self._check_rows(X, y, sample_weight)
-        whole = Memory(rows, Y)
-        if not (once and reset and whole.long() and cheap_to_encode(rows)):
-            return Memory(self._features(rows, reset, Y), Y)
-        self._encoder, read = self._new_encoder(whole)
-        self._encoder(cast(Memory, read).first())  # checks the columns
-        validate_data(self, X, reset=True, skip_check_array=True)
-        return cast(Memory, read).later(self._encoder)
-
-    def _features(self, X: Any, reset: bool, Y: OneHot | None = None) -> Any:
-        """Encoded features, after scikit-learn's checks of names and width."""
-        rows = X
-        if not _num_samples(X):
-            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}.")
-        if reset:
-            self._encoder, read = self._new_encoder(Memory(X, Y))
-            rows = cast(Memory, read).X
-        encoded = self._encoder(rows)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return encoded
-
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
-        """Rows in memory and their labels, without rows of weight 0."""
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        y = check_labels(y)
-        check_consistent_length(X, y)
-        if sample_weight is None:
-            return X, OneHot.of_checked(y)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        with np.errstate(over="ignore"):
-            if not weight.sum() <= MAX_WEIGHT_SUM:
-                raise ValueError(
-                    f"sum(sample_weight) exceeds {MAX_WEIGHT_SUM:.0e} and would overflow when squared: scale it down"
-                )
-        if not weight.all():
-            rows = np.flatnonzero(weight)
-            if not len(rows):  # newer versions of scikit-learn refuse them above
-                raise ValueError("Sample weights must contain at least one non-zero number.")
-            X, y, weight = _safe_indexing(by_rows(X), rows), y[rows], weight[rows]
-        return X, OneHot.of_checked(y, weight)
-
-    def _store_names(self) -> None:
-        """Store the feature names of a data set, as scikit-learn does for arrays and frames."""
-        names = self._encoder.inputs(self.statistics_.domain.features).names
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
+    @available_if(_has_log_odds)
+    def decision_function(self, X: Any) -> Any:
+        """The log-odds of the second class (n,) if there are two, else the log-probability of each class (n, k)."""
+        return self._measure(X, self._answer(log_odds), self._odds_names())
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The accuracy: the share of rows whose label is predicted, by weight.
@@ -555,83 +276,382 @@ class Classifier(Predictor, ClassifierMixin, BaseEstimator):
         found = data.sum(Hits(self._answer(self._choice()), self.classes_))
         return found.right / found.mass
 
-    # Fitted attributes
+    # Decisions
+
+    def decide(self, X: Any, costs: Any = None, reject_below: float | None = None, reject_label: Any = None) -> Any:
+        """The decision of least expected cost for each row (n,), or `reject_label` where no class is probable enough.
+
+            argmin_c sum_y p(y | x) costs[y, c],     unless max_y p(y | x) < reject_below
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), or a data set of `suffice.data`
+        costs : array of shape (k, k), or dict of (true class, decision): cost, default=None
+            costs[y, c] is the cost of deciding for class c if y is true; correct decisions, on the diagonal, may have a
+            cost (or a gain, below 0) as well. Pairs that a dict leaves out cost 1, or 0 if correct. None: as `predict`.
+        reject_below : float, default=None
+            Rows whose most probable class has a smaller probability are rejected; None rejects no row.
+        reject_label : label, default=None
+            The decision for rejected rows.
+
+        Examples
+        --------
+        >>> from suffice import GaussianNB
+        >>> model = GaussianNB().fit([[0.0], [2.0], [7.0], [9.0]], ["well", "well", "ill", "ill"])
+        >>> model.decide([[-3.0], [4.0]]), model.decide([[-3.0], [4.0]], costs={("ill", "well"): 9})
+        (array(['well', 'well'], dtype='<U4'), array(['well', 'ill'], dtype='<U4'))
+        >>> model.decide([[-3.0], [4.0]], reject_below=0.9, reject_label="ask")
+        array(['well', 'ask'], dtype='<U4')
+        """
+        check_value(reject_below, "decide: reject_below", or_else(None, FRACTION))
+        costs, classes = getattr(self, "costs", None) if costs is None else costs, self.classes_
+        choices = classes if reject_below is None else np.arange(len(classes))
+        rule: Answer = MostProbable(choices)
+        if costs is not None:
+            rule = LeastCost(choices, decision_costs(costs, classes, f"{type(self).__name__}.decide"))
+        if reject_below is not None:
+            rule = Abstaining(rule, float(reject_below), append_label(classes, reject_label))
+        return self._map(X, self._answer(rule), ["decision"])
+
+    # Leave-one-out
+
+    @available_if(_can_leave_out)
+    def loo_log_proba(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """log p(y | x_i) (n, k) of learned rows, each from the model fitted on all other rows.
+
+        It takes one read of the rows and no fit: the row is subtracted from the sums, and inverses follow by rank-one
+        updates. Choices made from all rows stay: the prior's mean, covariance and weights, cells and categories,
+        balanced class weights, and which columns vary. A class without another row is impossible (-inf), unless
+        `class_prior` is given and the prior determines the density of an empty class.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            All or some of the learned rows, with the same labels and weights. A row of weight 0 is predicted as any
+            other. Rows that were not learned are only noticed if the sums show it.
+        """
+        fit = self._fit_result()
+        s: Any = fit.statistics if fit.moved is None else fit.moved
+        if is_source(X):
+            raise TypeError("loo_log_proba takes rows in memory: give arrays or data frames X and y")
+        if y is None:
+            raise ValueError("loo_log_proba needs the labels y of the rows X, as they were learned")
+        check_consistent_length(X, y)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        Y = _learned_labels(OneHot.of(y, weight), s, self._class_weights(self.statistics_))
+        rows = self._features(by_rows(X), reset=False)
+        model = cast(LeaveOneOut[Any, Any], fit.model)
+        with few_threads(rows.shape[1]):
+            parts = [model.log_joint_without(rows[at], Y[at], fit.parameters, s) for at in row_slices(rows)]
+        log_joint = np.concatenate(parts)
+        return single_log_posterior(log_joint).astype(np.float32) if single_precision(X) else log_posterior(log_joint)
+
+    # Densities
+
+    @available_if(_can_sample)
+    def sample(self, n: int = 1, y: Any = None, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw rows from the model: an array of features (n, d), and labels (n,).
+
+        Binned numbers are uniform within their cell, between the least and the greatest number learned; categories that
+        share a cell are drawn by their shares of it. A mixed table is an array of objects with the columns in their
+        order, None for ignored ones: `pandas.DataFrame(rows, columns=model.feature_names_in_)` names them.
+
+        Parameters
+        ----------
+        n : int, default=1
+        y : label, or array of shape (n,), default=None
+            The class of the rows; None draws it by the class probabilities.
+        random_state : int, RandomState or None, default=None
+        """
+        check_value(n, "sample: n", COUNT)
+        rng = _generator(random_state)
+        codes = self._sample_classes(n, y, rng)
+        rows = self._sample_rows(codes, rng)
+        return self._fit_result().model.encoder.decode(rows), self.classes_[codes]
+
+    def _sample_classes(self, n: int, y: Any, rng: np.random.Generator) -> Array:
+        """Class numbers (n,) of the given labels; drawn if y is None."""
+        if y is None:
+            p = np.exp(self._fit_result().parameters.class_log_prob)
+            return rng.choice(len(p), size=n, p=p / p.sum())
+        labels = np.asarray([y]) if np.ndim(y) == 0 else np.asarray(y)
+        if labels.shape not in ((1,), (n,)):
+            raise ValueError(f"sample: y must be one class, or one for each of the {n} rows, got {len(labels)}")
+        found = positions(labels, self.classes_, "class labels")
+        if (found < 0).any():
+            raise ValueError(f"sample: y has {show_all(labels[found < 0])}: the classes are {show_all(self.classes_)}")
+        return np.broadcast_to(found, n)
+
+    def _sample_rows(self, codes: Array, rng: np.random.Generator) -> Encoded:
+        """A random row for each class number (n,)."""
+        fit = self._fit_result()
+        width = cast(Domain, fit.model.domain).width
+        if len(codes) * width > MAX_DRAWN_ENTRIES:
+            raise MemoryError(f"{len(codes)} rows of {width} columns are too many to draw at once: take fewer")
+        return cast(Samplable[Any], fit.model).sample(codes, fit.parameters, rng)
+
+    def _joint(self) -> JointDensity:
+        fit = self._fit_result()
+        return JointDensity(cast(Density[Any, Any], fit.model), fit.parameters)
+
+    @available_if(_has_density)
+    def score_samples(self, X: Any) -> Any:
+        """Log of the density p(x) of the features of each row (n,).
+
+            log p(x) = log sum_y p(y) p(x | y)
+
+        Missing values are integrated out. Numbers have a density, which depends on their units; bins, categories and
+        counts have the probability of the cell or the count.
+        """
+        return self._measure(X, LogDensity(self._joint()), ["log p(x)"])
+
+    @available_if(_can_sample)
+    def anomaly_score(self, X: Any) -> Any:
+        """The share of rows drawn from the model that have a greater density than each row (n,).
+
+        1 is unlike all rows, 0 like the densest. The 10,000 reference rows are drawn with a fixed seed, so that the
+        score depends on the model alone, not on units, and merging does not change it. Only the columns in which a row
+        has a value count; a category that was never learned counts as missing. The reference rows are scored once for
+        every set of missing columns, so that many such sets take time.
+
+        The density of a binned number is p(cell) / width, with the outer cells ending at the least and the greatest
+        number learned; beyond these it falls by (1 + distance / width)^2. Where every value has its own cell, its
+        probability counts; in other columns such a value has the width of all other cells together.
+        """
+        rng = np.random.default_rng(0)
+        reference = self._sample_rows(self._sample_classes(REFERENCE_ROWS, None, rng), rng)
+        return self._measure(X, DenserShare(self._joint(), reference), ["anomaly score"])
+
+    @available_if(_can_sample)
+    def bayes_error(self, n: int = 100_000, random_state: Any = 0) -> BayesError:
+        """The error of the best rule if the model were true, and its standard error.
+
+            E = integral of p(x) - max_y p(x, y) dx = E_x[1 - max_y p(y | x)]
+
+        By quadrature for normal densities of one or two columns, else the mean over n rows drawn from the model. If the
+        model is wrong, or learned from few rows, so is this estimate.
+
+        Parameters
+        ----------
+        n : int, default=100000
+            Rows to draw, unless it is integrated.
+        random_state : int, RandomState or None, default=0
+
+        Examples
+        --------
+        >>> from suffice import LinearDiscriminantAnalysis
+        >>> model = LinearDiscriminantAnalysis(prior=None).fit([[-2.0], [0.0], [0.0], [2.0]], [0, 0, 1, 1])
+        >>> round(model.bayes_error().error, 6)  # Phi(-1)
+        0.158655
+        """
+        check_value(n, "bayes_error: n", COUNT)
+        rng, fit, joint = _generator(random_state), self._fit_result(), self._joint()
+        model: Any = fit.model
+        if model.continuous and model.domain.width <= 2:
+            possible = np.flatnonzero(np.isfinite(fit.parameters.class_log_prob))
+            samples = [np.asarray(self._sample_rows(np.full(ROWS_TO_INTEGRATE, c), rng).values) for c in possible]
+            if all((np.ptp(one, axis=0) > 0).all() for one in samples):
+                return by_quadrature(joint, samples)
+        rows = self._sample_rows(self._sample_classes(n, None, rng), rng)
+        return by_sampling(Memory(rows).transform(joint))
+
+    @available_if(_has_classes)
+    def shift_priors(self, class_prior: Any) -> Self:
+        """A copy with other class probabilities; all else stays, statistics included.
+
+            p'(y | x) = p(y | x) p'(y) / q(y), normalised
+
+        For a population with other shares of the classes, and the same p(x | y). In closed form q(y) is p(y). A
+        learner that calibrates moves p(y), which is then not a share. There q is the mean posterior of the learned
+        rows, which are their shares once calibration has converged, and `class_prior` and `class_prior_` of the copy
+        are the p(y) that leads to p'. `partial_fit`, `merge` and `forget` keep these shares; recalibrate a calibrated
+        classifier before shifting it.
+
+        Parameters
+        ----------
+        class_prior : array of shape (k,), dict of label: probability, or "uniform"
+            In the order of `classes_`, as `estimate_priors` returns them.
+        """
+        fit, classes = self._fit_result(), self.classes_
+        if class_prior is None:
+            raise ValueError("shift_priors: class_prior must be probabilities by class, or 'uniform', got None")
+        log_p = log_class_prior(np.ones(len(classes)), classes, class_prior)
+        twin, before = copy.copy(self), self._before
+        twin._learned, twin._shifted = _with_shares(fit, log_p), True
+        if before is not None and len(before.parameters.class_log_prob) == len(log_p):
+            twin._before = _with_shares(before, log_p)
+        p = twin._learned.parameters.class_log_prob
+        twin._set_class_prior(dict(zip(as_keys(classes), np.exp(p).tolist(), strict=True)))
+        return twin
+
+    def _set_class_prior(self, class_prior: dict[Any, float]) -> None:
+        """Set class probabilities for all further learning."""
+        cast(Any, self).class_prior = class_prior
+
+    @available_if(_has_classes)
+    def estimate_priors(self, X: Any) -> Array:
+        """The class probabilities (k,) of a population from rows without labels.
+
+            p'(y) <- mean_i p(y | x_i) p'(y) / q(y), normalised over y,     from p' = q to convergence
+
+        The maximum likelihood estimate, by accelerated EM, if p(x | y) has not changed and the probabilities are
+        correct. q is that of `shift_priors`, which takes the result. ConvergenceWarning if other shares may be more
+        likely by more than 1 %.
+
+        References
+        ----------
+        Saerens, Latinne, Decaestecker: Adjusting the outputs of a classifier to new a priori probabilities. Neural
+        Computation 14 (2002), doi:10.1162/089976602753284446.
+        Varadhan, Roland: Simple and globally convergent methods for accelerating the convergence of any EM algorithm.
+        Scandinavian Journal of Statistics 35 (2008), doi:10.1111/j.1467-9469.2007.00585.x.
+        """
+        fit = self._fit_result()
+        own = log_posterior(level_of(fit)[None])[0]
+        data, answer = self._data(X), self._answer(Ratios(own))
+        # The ratios are stored if possible, as they are summed repeatedly.
+        if data is not None and not isinstance(data, Memory):
+            ratios = data.without_labels().map(answer).persist()
+        else:
+            answers = self._map(X, answer, self._by_class("log ratio of ..."))
+            ratios = Memory(answers, np.zeros(len(answers)))
+        share, gap = most_probable_shares(ratios, np.exp(own))
+        if gap > LIKELIHOOD_TOLERANCE:
+            message = (
+                f"{type(self).__name__}.estimate_priors has not converged, perhaps because classes look alike: the "
+                f"log-likelihood of these rows may be up to {gap:.2g} greater at other shares"
+            )
+            emit([Notice(message, ConvergenceWarning)])
+        return share
+
+    # Explanations
+
+    @available_if(_has_terms)
+    def contributions(self, X: Any) -> Contributions:
+        """The contribution of each column, or pair of columns, to the log-probability of each class.
+
+            log p(y | x_i) = base_y + sum_t terms_iyt + a constant for row i
+
+        exactly. Naive Bayes and tables have the term log p(x_j | y), linear scores coef_yj (x_j - mean_j), covariances
+        -1/2 (x - mean_y)_j [cov_y^-1 (x - mean_y)]_j, trees the changes of log p(node | y) at the splits on a column.
+        Each is centred to mean 0 over the classes. Contributions are terms of the model, not causes: columns with the
+        same information share it in some way.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+            Rows in memory; the result is dense, (n, k, terms).
+        """
+        fit = self._fit_result()
+        if is_source(X):
+            raise TypeError("contributions takes rows in memory, as it gives a number for each column: give some rows")
+        n, k, d = _num_samples(X), len(self.classes_), self.n_features_in_
+        need, free = 8.0 * TERM_COPIES * n * k * d, MEMORY_SHARE * free_memory()
+        if need > free:
+            raise MemoryError(
+                f"contributions needs about {need / 1e9:.1f} GB for {n} rows, but {free / 1e9:.1f} GB are free: "
+                f"pass at most {int(n * free / need)} rows at a time"
+            )
+        model, theta = fit.model.collapse(fit.parameters)
+        if not isinstance(model, HasNomogram):
+            raise NoNomogramError(f"{type(self).__name__}: {NOT_A_SUM}")
+        rows = self._features(by_rows(X), reset=False)
+        return Contributions.of(model.terms(rows, theta), self.classes_)
+
+    @available_if(_has_terms)
+    def importances(self, X: Any) -> dict[Any, float]:
+        """The mean absolute contribution of each column, over rows and classes: by name, the greatest first.
+
+        It is infinite if a value of the column rules out a class that other columns leave possible (`prior=None`). Rows
+        are in memory, as in `contributions`.
+        """
+        found: Contributions = self.contributions(X)
+        return found.importances
+
+    @available_if(_has_terms)
+    def nomogram(self) -> Nomogram:
+        """The classifier as a sum of terms made of numbers only, to be plotted or evaluated anywhere.
+
+            score_c(x) = base_c + sum_t term_t(x, c),     p(c | x) = exp(score_c) / sum_b exp(score_b)
+
+        `suffice.report.explain` makes a page of it. NoNomogramError, a ValueError, if there is none: with trees, and
+        with more than two classes compared in pairs.
+        """
+        fit = self._fit_result()
+        model, theta = fit.model.collapse(fit.parameters)
+        if not isinstance(model, HasNomogram):
+            raise NoNomogramError(NOT_A_SUM)
+        return model.nomogram(theta)
+
+    # SQL, and notebooks
+
+    def to_sql(
+        self,
+        table: str | tuple[str, ...],
+        dialect: str = "duckdb",
+        keys: str | Sequence[str] = (),
+        columns: Sequence[str] | None = None,
+    ) -> str:
+        """An SQL query that scores the rows of a table: the probability of each class, and the label.
+
+            SELECT keys, "p(a)", "p(b)", ..., "prediction" FROM table
+
+        Probabilities are those of `predict_proba` (to 1e-9), labels those of `predict`. NULL and NaN are missing
+        values, and a category that was never learned is ignored, as in Python. Where Python refuses a missing value, or
+        uses another plane or covariance for it (planes, discriminant analysis, logistic regression, counts of words),
+        the answer is NULL.
+
+        Parameters
+        ----------
+        table : str, or (schema, name)
+            The table to select from.
+        dialect : {"duckdb", "sqlite", "postgres"}, default="duckdb"
+        keys : str or list of str, default=()
+            Columns that identify a row; they come first, unchanged.
+        columns : list of str, default=None
+            The names of the features in the table, in their order; by default the learned names.
+
+        Returns
+        -------
+        query : str
+            Without a semicolon, so that it can be part of a view or another query.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from suffice import GaussianNB
+        >>> X = pd.DataFrame({"age": [20.0, 30.0, 60.0, 70.0]})
+        >>> query = GaussianNB().fit(X, ["well", "well", "ill", "ill"]).to_sql("people", keys="id")
+        >>> import duckdb
+        >>> people = pd.DataFrame({"id": [7], "age": [65.0]})
+        >>> duckdb.sql(query).fetchall()[0][::3]
+        (7, 'ill')
+        """
+        scoring = optional("suffice.data.sql", "sql")
+        fit = self._fit_result()
+        features = fit.model.encoder.inputs(self.statistics_.domain.features)
+        source = scoring.Scoring.of(table, dialect, keys, features, columns, fit.model.encoder.holding())
+        scores = score_formulas(fit.model, fit.parameters, source.ops)
+        found = dict(zip(self._by_class("p(...)"), formula(posterior, source.ops, scores), strict=True))
+        found["prediction"] = formula(self._choice(), source.ops, scores)[0]
+        query: str = source.query(found)
+        return query
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> HTMLSummary:  # noqa: ARG002 - scikit-learn gives it
+        """Shown instead of all attributes, most of which are computed on access, some slowly."""
+        return HTMLSummary(self._summary())
+
+    def _html_repr(self) -> str:
+        """The diagram, with the summary below it if scikit-learn (before 1.9) has no place for it inside."""
+        diagram = str(estimator_html_repr(self))
+        if hasattr(BaseEstimator, "_get_fitted_attr_html") or not hasattr(self, "statistics_"):
+            return diagram
+        return diagram + self._get_fitted_attr_html()._repr_html_inner()
 
     def _summary(self) -> dict[str, str]:
-        rows = super()._summary()
+        rows = learned_summary(self, self.statistics_, self._learned)
         if self._learned is None and self._calibrates() and self._carries():
             rows["stale"] = "parameters that the sums do not determine are those of earlier rows: recalibrate(X, y)"
         return rows
-
-    @property
-    def stale_(self) -> bool:
-        """True if rows have come or gone since the parameters that the sums do not determine were learned."""
-        return any(notice.category is StaleWarning for notice in self._fit_result().warnings)
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels (k,), sorted."""
-        check_is_fitted(self)
-        return self.statistics_.domain.classes
-
-    @property
-    def parameters_(self) -> Any:
-        """The parameters of the model."""
-        return self._fit_result().parameters
-
-    @property
-    def moved_statistics_(self) -> Any:
-        """The statistics behind the parameters: those of the data, unless the learner has moved them.
-
-        With missing values under full covariances, the statistics that complete rows are expected to have. A tuple,
-        one for each contest, where classes are learned two at a time.
-        """
-        fit = self._fit_result()
-        return self.statistics_ if fit.moved is None else fit.moved
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations: passes over the data after the one that sums them; 1 for the closed form, or steps of EM."""
-        return self._fit_result().n_iter
-
-    @property
-    def history_(self) -> dict[str, list[float]]:
-        """Log loss, soft error and error, the objective and the rate after every accepted step.
-
-        The first entry is the initial model. Where classes are learned two at a time it is the mean over contests.
-        With EM, for missing values under full covariances, it is the log posterior of the observed values.
-        """
-        return self._fit_result().history
-
-    @property
-    def passes_(self) -> dict[str, list[float]]:
-        """`history_` with an entry for every pass over the data, and `accepted`: whether its step was kept."""
-        return self._fit_result().passes
-
-    @property
-    def converged_(self) -> bool:
-        """True if learning stopped by its own criterion."""
-        return self._fit_result().converged
-
-    @property
-    def class_count_(self) -> Array:
-        """The total weight of the rows of each class (k,)."""
-        check_is_fitted(self)
-        return self.statistics_.mass.copy()
-
-    @property
-    def class_prior_(self) -> Array:
-        """The probability of each class (k,)."""
-        return np.exp(self._class_log_prob())
-
-    def _class_log_prob(self) -> Array:
-        found = getattr(self.parameters_, "class_log_prob", None)
-        if found is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no class probabilities: its parameters are those of p(y | x) alone. "
-                "The classes' shares of the rows are class_count_ / class_count_.sum()"
-            )
-        return np.asarray(found)
 
 
 @dataclass(eq=False, repr=False)

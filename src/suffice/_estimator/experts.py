@@ -7,7 +7,8 @@ from typing import Any, ClassVar, cast
 
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._estimator.classifier import TABLES, Classifier
+from suffice._estimator.classifier import Classifier
+from suffice._estimator.fitting import TABLES
 from suffice._runtime.messages import is_number
 from suffice.encoders import Encoder
 from suffice.encoders.views import Views

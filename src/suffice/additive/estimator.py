@@ -29,7 +29,7 @@ from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Observed
 from suffice.models import AnyStatistics, Binning, Nomogram, Statistics
 from suffice.models.base import Weighable
-from suffice.models.compose.blocks import part
+from suffice.models.compose.blocks import statistics_of
 from suffice.models.compose.experts import Experts
 from suffice.models.tables.binned import RISING
 from suffice.models.tables.categorical import RARE, Informative, Pool, Pooled, pooled, sums_by_code
@@ -51,9 +51,9 @@ def coarse_cells(s: AnyStatistics) -> Coarse:
     parts: dict[str, CategoricalFeatures] = {}
     for name in blocks.parts:
         if name in BINNED:
-            parts[name] = Binning(n_bins=CELLS_PER_COLUMN).features(part(s, name))
+            parts[name] = Binning(n_bins=CELLS_PER_COLUMN).features(statistics_of(s, name))
         elif name in CATEGORICAL:
-            own = part(s, name)
+            own = statistics_of(s, name)
             features = cast(CategoricalFeatures, own.domain.features)
             rows = np.split(own.sums.table.sum(axis=0), features.starts[1:-1])
             pools = [_most_frequent(*column) for column in zip(features.categories, rows, strict=True)]

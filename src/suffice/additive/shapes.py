@@ -17,7 +17,7 @@ from suffice._estimator.explaining import Contributions, name_of
 from suffice.encoders.pairs import PairFeatures, Pairs
 from suffice.encoders.table import BlockFeatures, Role
 from suffice.models import AnyStatistics, BinFeatures
-from suffice.models.compose.blocks import part
+from suffice.models.compose.blocks import statistics_of
 from suffice.models.compose.experts import Experts
 from suffice.models.tables.histogram import ColumnHistogram, Histogram
 from suffice.models.terms import HALVES
@@ -42,7 +42,7 @@ class Names:
         blocks = cast(BlockFeatures, s.domain.features)
         found: dict[int, ColumnHistogram] = {}
         for name in BINNED:
-            sums = part(s, name).sums if name in blocks.parts else None
+            sums = statistics_of(s, name).sums if name in blocks.parts else None
             if isinstance(sums, Histogram):
                 held = (column.taking(column.weight > 0) for column in sums.columns())
                 found.update(zip(blocks.at[name].tolist(), held, strict=True))
@@ -224,7 +224,7 @@ def shapes_of(model: Experts, theta: Any, s: AnyStatistics, pairs: Pairs | None,
     for name, weight in weights.items():
         features = cast(CategoricalFeatures, theta.parts[name].domain.features)
         terms = theta.parts[name].tempered(weight).log_probability
-        rows = part(s, name).sums.table.sum(axis=0)
+        rows = statistics_of(s, name).sums.table.sum(axis=0)
         for j in range(features.width):
             at = slice(*features.starts[j : j + 2].tolist())
             if at.stop - at.start < 2:

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features
-from suffice._core.labels import kind, missing, moment, positions, show, show_all
+from suffice._core.labels import missing, moment, positions, show, show_all, value_kind
 from suffice._core.vector import Array
 from suffice._runtime.factorize import distinct, smallest
 from suffice._runtime.messages import join_words
@@ -227,7 +227,7 @@ def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
         # scikit-learn's checks look for the words of Python's own conversions.
         raise TypeError(f"{called}: a category argument must be a string or a number; got {error}") from error
     present = {value: code for value, code in index.items() if not missing(value)}
-    kinds = {kind(value) for value in present}
+    kinds = {value_kind(value) for value in present}
     if len(kinds) > 1:
         raise ValueError(
             f"{called} mixes {join_words(sorted(kinds), last=' and ')}; convert it to one type, for example strings"

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features, difference
 from suffice._core.kinds import NUMERIC, TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs, temporal
-from suffice._core.labels import kind, missing, moment, show, show_all
+from suffice._core.labels import missing, moment, show, show_all, value_kind
 from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
@@ -160,7 +160,7 @@ def _content(value: Any) -> str:
         return ColumnContent.DURATIONS
     if isinstance(value, Decimal):
         return ColumnContent.NUMBERS
-    return kind(value) if _moment(value) is None else ColumnContent.DATES
+    return value_kind(value) if _moment(value) is None else ColumnContent.DATES
 
 
 def _moment(value: Any) -> np.datetime64 | None:

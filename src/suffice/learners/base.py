@@ -289,7 +289,7 @@ class Iterative(Learner):
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
         self._check_movable(whole)
-        resolved = self.settle(model.resolve(whole), whole, data)
+        resolved = self.fix_weights(model.resolve(whole), whole, data)
         # Subproblems restrict the sums for their models.
         subproblems = resolved.subproblems(whole)
         outcomes = self._outcomes(subproblems, whole, data.precomputed(resolved.precompute))
@@ -374,7 +374,7 @@ class Iterative(Learner):
         except ValueError:  # bins differ
             return a
 
-    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - for subclasses
+    def fix_weights(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:  # noqa: ARG002 - for subclasses
         """Return a resolved model with everything fixed that must not change during learning."""
         return model
 

@@ -34,15 +34,15 @@ from suffice.learners.base import (
 from suffice.learners.descent import (
     RULES,
     STOPS,
-    Calm,
     Elsewhere,
     Iterate,
     Place,
     Rate,
-    Settled,
     Watch,
+    calm,
     descend,
     no_pass,
+    settled,
 )
 from suffice.learners.expert_weights import ExpertWeights
 from suffice.losses import Loss, Losses
@@ -338,7 +338,7 @@ class RiskCalibration(Iterative):
                 f"of them, so that it cannot go with {join_words(others, last=' and ')}: leave these out"
             )
 
-    def settle(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:
+    def fix_weights(self, model: AnyModel, whole: AnyStatistics, data: Data) -> AnyModel:
         """Learn the weights of experts, if there are any: they stay as they are during calibration."""
         return ExpertWeights().solve(model, whole, data).model if isinstance(model, Weighable) else model
 
@@ -348,7 +348,7 @@ class RiskCalibration(Iterative):
         problem, elsewhere, notices = yield from self._problem(subproblem, views, rng)
         first = FIRST_RATE if self.rate == "adaptive" else float(self.rate)
         by_piece = self.batch_size is not None and self.stop == "log-loss"
-        rule = Calm(self.tol) if by_piece else RULES[self.stop](self.tol)
+        rule = calm(self.tol) if by_piece else RULES[self.stop](self.tol)
         outcomes = []
         for _ in range(1 if self.init == "data" else self.n_init):
             seed = rng.randint(2**31)
@@ -460,7 +460,7 @@ class TM(Iterative):
         whole = subproblem.whole
         problem = Calibration(subproblem.model, views.data, whole, Loss.equal(len(whole.mass)))
         place, rate = Place(whole, subproblem.model.parameters(whole)), Rate(1.0, adaptive=True, most=1.0)
-        watch = Watch(Settled(self.tol), self.tol)
+        watch = Watch(settled(self.tol), self.tol)
         return (yield from descend(problem, place, rate, watch, self.max_iter, moves=True, if_stuck="raise tol"))
 
 

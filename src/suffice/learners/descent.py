@@ -7,10 +7,9 @@ it decides whether an iterate is the last, and which iterate is returned.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -47,116 +46,80 @@ AnyIterate: TypeAlias = Iterate[Vector, Vector]
 
 
 @dataclass(frozen=True)
-class Rule(ABC):
-    """A stopping rule: when a descent ends, and which iterate is returned (the last, or that of least `value`)."""
+class StoppingRule:
+    """When a descent ends, and which iterate is returned: that of least `value`, or the last.
 
-    keeps_last: ClassVar[bool] = False
-    settles: ClassVar[bool] = False  # warn if `max_iter` comes first
-    patient: ClassVar[bool] = False  # the objective may rise for a while
-    drops_last: ClassVar[bool] = False  # the iterate that ends the descent is not returned
-
-    @abstractmethod
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
-        """True if this iterate is the last; `pace` is the rate as a share of the first one."""
-
-    def value(self, at: AnyIterate) -> float:
-        """Return the quantity that is minimised in choosing the iterate to return."""
-        return at.objective
-
-
-@dataclass(frozen=True)
-class Settled(Rule):
-    """The objective falls by no more than `tol`, or rises; the least is returned."""
-
-    settles: ClassVar[bool] = True
-    tol: float = 1e-4
-
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:
-        # A short step changes little, so that it needs a smaller tolerance.
-        return not before.objective - at.objective > self.tol * min(1.0, pace)
-
-
-@dataclass(frozen=True)
-class Near(Rule):
-    """The step after the next one is predicted to lower the objective by no more than `tol`; the least is returned.
-
-    Predicted falls are assumed to go on shrinking by the same factor.
+    `ended(before, at, pace)` is true if the iterate `at` is the last; `pace` is the rate as a share of the first one.
     """
 
-    settles: ClassVar[bool] = True
-    tol: float = 1e-4
-    most: float = np.inf  # upper bound of the fall that the next step may promise
+    ended: Callable[[AnyIterate, AnyIterate, float], bool]
+    value: Callable[[AnyIterate], float] = lambda at: at.objective
+    keeps_last: bool = False  # the last iterate is returned
+    drops_last: bool = False  # the iterate that ends the descent is not returned
+    settles: bool = False  # warn if `max_iter` comes first
+    patient: bool = False  # the objective may rise for a while
+    falls: bool = False  # it ends where the objective does not fall
 
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
+
+def settled(tol: float) -> StoppingRule:
+    """The objective falls by no more than `tol`, or rises; the least is returned."""
+
+    def ended(before: AnyIterate, at: AnyIterate, pace: float) -> bool:
+        # A short step changes little, so that it needs a smaller tolerance.
+        return not before.objective - at.objective > tol * min(1.0, pace)
+
+    return StoppingRule(ended, settles=True, falls=True)
+
+
+def near(tol: float, most: float = np.inf) -> StoppingRule:
+    """The step after the next one is predicted to lower the objective by no more than `tol`; the least is returned.
+
+    Predicted falls are assumed to go on shrinking by the same factor. The next step may promise no more than `most`.
+    """
+
+    def ended(before: AnyIterate, at: AnyIterate, _: float) -> bool:
         ahead = at.promised * min(before.promised, at.promised)  # both sides are multiplied by before.promised
-        return at.promised <= self.most and ahead <= self.tol * before.promised
+        return at.promised <= most and ahead <= tol * before.promised
+
+    return StoppingRule(ended, settles=True)
 
 
-@dataclass(frozen=True)
-class Calm(Rule):
+def calm(tol: float) -> StoppingRule:
     """The objective changes by no more than `tol`: for steps that may go uphill for a while; the least is returned."""
-
-    settles: ClassVar[bool] = True
-    patient: ClassVar[bool] = True
-    tol: float = 1e-4
-
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
-        return abs(before.objective - at.objective) <= self.tol
+    return StoppingRule(lambda before, at, _: abs(before.objective - at.objective) <= tol, settles=True, patient=True)
 
 
-@dataclass(frozen=True)
-class SoftErrorRises(Rule):
+def soft_error_rises(_: float) -> StoppingRule:
     """The soft error rises; the iterate before that is returned."""
-
-    keeps_last: ClassVar[bool] = True
-    drops_last: ClassVar[bool] = True
-
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
-        return bool(at.losses.soft_error > before.losses.soft_error)
-
-    def value(self, at: AnyIterate) -> float:
-        return at.losses.means()["soft_error"]
+    return StoppingRule(
+        lambda before, at, _: bool(at.losses.soft_error > before.losses.soft_error),
+        lambda at: at.losses.means()["soft_error"],
+        keeps_last=True,
+        drops_last=True,
+    )
 
 
-@dataclass(frozen=True)
-class SmallChange(Rule):
-    """The parameters change by no more than `tol` of their size; the last is returned."""
+def small_change(tol: float) -> StoppingRule:
+    """The parameters change by no more than `tol` of their size, as in nblr; the last is returned."""
 
-    keeps_last: ClassVar[bool] = True
-    settles: ClassVar[bool] = True
-    tol: float = 1e-4
+    def ended(before: AnyIterate, at: AnyIterate, _: float) -> bool:
+        change = total((at.point - before.point).map(abs))
+        return change / total(before.point.map(lambda value: abs(value) + 1e-6)) <= tol
 
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
-        change = total((at.point - before.point).map(abs))  # nblr's sum |dw| / sum (|w| + eps)
-        return change / total(before.point.map(lambda value: abs(value) + 1e-6)) <= self.tol
+    return StoppingRule(ended, keeps_last=True, settles=True)
 
 
-@dataclass(frozen=True)
-class Never(Rule):
-    """After `max_iter`; the last is returned."""
-
-    keeps_last: ClassVar[bool] = True
-
-    def ended(self, before: AnyIterate, at: AnyIterate, pace: float) -> bool:  # noqa: ARG002 - the signature of rules
-        return False
+def never(*_: object) -> bool:
+    """A descent that only `max_iter` ends."""
+    return False
 
 
-@dataclass(frozen=True)
-class LeastError(Never):
-    """After `max_iter`; the iterate of least training error is returned."""
-
-    keeps_last: ClassVar[bool] = False
-
-    def value(self, at: AnyIterate) -> float:
-        return at.losses.means()["error"]
-
-
-RULES: dict[str | None, Callable[[float], Rule]] = {
-    "log-loss": Settled,
-    "soft-error": lambda _: SoftErrorRises(),
-    "best-error": lambda _: LeastError(),
-    "change": SmallChange,
-    None: lambda _: Never(),
+RULES: dict[str | None, Callable[[float], StoppingRule]] = {
+    "log-loss": settled,
+    "soft-error": soft_error_rises,
+    "best-error": lambda _: StoppingRule(never, lambda at: at.losses.means()["error"]),
+    "change": small_change,
+    None: lambda _: StoppingRule(never, keeps_last=True),
 }
 STOPS = ("log-loss", "soft-error", "best-error", None)
 
@@ -165,7 +128,7 @@ STOPS = ("log-loss", "soft-error", "best-error", None)
 class Watch:
     """A stopping rule at work: the best iterate so far, and how the objective has been falling."""
 
-    rule: Rule
+    rule: StoppingRule
     tol: float
     first_rate: float = 1.0
     held_out: bool = False  # iterates are judged by their loss on held-out rows, of which the least is returned
@@ -300,7 +263,7 @@ def descend(
         complaints.append(("no step lowers the objective", if_stuck))
     elif not ended and watch.settles:
         complaints.append(("still falling", "raise max_iter or tol"))
-    elif ended and isinstance(watch.rule, Settled) and watch.fall < -watch.tol:
+    elif ended and watch.rule.falls and watch.fall < -watch.tol:
         # A fixed rate that was too high: the rule saw no fall because the objective went up.
         ended = False
         complaints.append(("the objective rose", "lower the rate"))

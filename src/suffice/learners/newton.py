@@ -16,7 +16,7 @@ from suffice._core.vector import Array, Vector
 from suffice._runtime.messages import COUNT, NOT_NEGATIVE, check
 from suffice.data import Batch, Data
 from suffice.learners.base import Ask, Course, DataViews, Iterative, Measured, Outcome
-from suffice.learners.descent import Iterate, Near, Place, Rate, Settled, Watch, descend, no_pass
+from suffice.learners.descent import Iterate, Place, Rate, Watch, descend, near, no_pass, settled
 from suffice.learners.gradient import penalty
 from suffice.losses import Loss, Losses
 from suffice.models import AnyStatistics, Curved, Slopes
@@ -417,7 +417,7 @@ def sample_start(problem: NewtonDescent, views: DataViews) -> Course[Start | Non
 def sample_optimum(problem: NewtonDescent, place: Place[Slopes], rows: int) -> Course[Start | None]:
     """Return the optimum of a sample, as exactly as it tells of that of all rows, and its curvature scaled to these."""
     rough = 0.5 * problem.unknowns / rows  # about the distance of the sample's optimum from that of all rows
-    watch = Watch(Near(rough), rough)
+    watch = Watch(near(rough), rough)
     yield from descend(problem, place, FULL, watch, MAX_SAMPLE_PASSES)
     at = best(watch)
     if not at.losses.mass:
@@ -484,12 +484,12 @@ class Newton(Iterative):
         if start is None:
             # Start at zero, not at the closed form, which is far beyond the optimum on wide or correlated data.
             return (yield from self._newton(problem, problem.zero(), self.max_iter))
-        near = MAX_LAST_FALL * self.tol
-        watch = Watch(Near(start.then * self.tol, near), self.tol)
+        last_fall = MAX_LAST_FALL * self.tol
+        watch = Watch(near(start.then * self.tol, last_fall), self.tol)
         secant = SecantDescent(problem.model, problem.data, problem.whole, self.l2, Corrected(start.metric))
         outcome = yield from descend(secant, start.place, SHORT, watch, min(start.patience, self.max_iter))
         at = best(watch)
-        if outcome.converged and at.promised <= near:
+        if outcome.converged and at.promised <= last_fall:
             return self._check_separable(replace(outcome, theta=(yield from secant.step(at, 1.0)).theta), watch)
         if outcome.n_iter >= self.max_iter:
             return self._check_separable(outcome, watch)
@@ -500,7 +500,7 @@ class Newton(Iterative):
 
     def _newton(self, problem: NewtonDescent, place: Place[Slopes], most: int) -> Course[Outcome]:
         """Apply Newton's method from some place, each step by the curvature of all rows there."""
-        watch = Watch(Settled(self.tol), self.tol)
+        watch = Watch(settled(self.tol), self.tol)
         outcome = yield from descend(problem, place, FULL, watch, most, if_stuck="raise l2 or tol")
         return self._check_separable(outcome, watch)
 

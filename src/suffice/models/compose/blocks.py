@@ -131,12 +131,12 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         return None if None in kinds.values() else kinds
 
     def with_origin_of(self, s: Statistics[Parts]) -> Self:
-        near = {name: model.with_origin_of(part(s, name)) for name, model in self.present(s.domain.features)}
+        near = {name: model.with_origin_of(statistics_of(s, name)) for name, model in self.present(s.domain.features)}
         return replace(self, parts={**self.parts, **near})
 
     def resolve(self, s: Statistics[Parts]) -> Self:
         blocks = cast(BlockFeatures, s.domain.features)
-        parts = self.each(lambda name, _: self._of_block(name, blocks).resolve(part(s, name)), blocks)
+        parts = self.each(lambda name, _: self._of_block(name, blocks).resolve(statistics_of(s, name)), blocks)
         known = {name: model.domain.features for name, model in parts.items() if model.domain is not None}
         return replace(self, domain=replace(s.domain, features=blocks.with_parts(known)), parts=parts)
 
@@ -145,13 +145,13 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         return model if names is None or self.domain is not None else model.of_columns(blocks, blocks.at[name], names)
 
     def restrict(self, s: AnyStatistics) -> Statistics[Parts]:
-        each = {name: model.restrict(part(s, name)) for name, model in self.present(s.domain.features)}
+        each = {name: model.restrict(statistics_of(s, name)) for name, model in self.present(s.domain.features)}
         features = {name: one.domain.features for name, one in each.items()}
         domain = replace(s.domain, features=cast(BlockFeatures, s.domain.features).with_parts(features))
         return Statistics(domain, s.mass, Parts({name: one.sums for name, one in each.items()}))
 
     def attempt(self, s: Statistics[Parts]) -> Attempt[Parts, Factors]:
-        got = self.each(lambda name, model: model.attempt(part(s, name)), s.domain.features)
+        got = self.each(lambda name, model: model.attempt(statistics_of(s, name)), s.domain.features)
         mass = reduce(np.logical_and, (one.valid.mass for one in got.values()))
         valid = replace(s, mass=mass, sums=Parts({name: one.valid.sums for name, one in got.items()}))
         theta = Factors(s.domain, self.class_log_prob(s), {name: one.parameters for name, one in got.items()})
@@ -196,7 +196,7 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
         blocks = cast(BlockFeatures, s.domain.features)
         for name, model in self.present(blocks):
             # Blocks of trees have more features than columns, and no summaries of them.
-            for j, summary in zip(blocks.at[name], model.column_summaries(part(s, name)), strict=False):
+            for j, summary in zip(blocks.at[name], model.column_summaries(statistics_of(s, name)), strict=False):
                 summaries[j].append(summary)
         return tuple(map(ColumnSummary.joined, summaries))
 
@@ -209,7 +209,7 @@ def domain_of(domain: Domain, name: str) -> Domain:
     return Domain(domain.classes, cast(BlockFeatures, domain.features).part(name))
 
 
-def part(s: Statistics[Any], name: str) -> Statistics[Any]:
+def statistics_of(s: Statistics[Any], name: str) -> Statistics[Any]:
     """The statistics of a block."""
     return Statistics(domain_of(s.domain, name), s.mass, s.sums.parts[name])
 
@@ -289,7 +289,7 @@ class JointProduct(Product, Joint[Parts, Factors]):
         """The sum over blocks, and that of the classes."""
         each = self.present(target.domain.features)
         blocks = sum(
-            cast(Any, model).log_likelihood(part(target, name), best.parts[name], theta.parts[name])
+            cast(Any, model).log_likelihood(statistics_of(target, name), best.parts[name], theta.parts[name])
             for name, model in each
         )
         return float(blocks + self.class_log_likelihood(target, best, theta))
@@ -298,23 +298,22 @@ class JointProduct(Product, Joint[Parts, Factors]):
 class NaturalProduct(JointProduct, Natural[Parts, Factors, NaturalFactors]):
     """A product of blocks with natural parameters, which are those of the blocks side by side."""
 
-    def _each(self, f: Callable[[str, Any], Any]) -> dict[str, Any]:
-        return {name: f(name, model) for name, model in self.present(self.resolved_domain.features)}
-
     def natural(self, theta: Factors) -> NaturalFactors:
-        parts = self._each(lambda name, model: model.natural(theta.parts[name]))
+        parts = self.each(lambda name, model: model.natural(theta.parts[name]), self.resolved_domain.features)
         return NaturalFactors(theta.class_log_prob, parts)
 
     def from_natural(self, eta: NaturalFactors) -> Factors:
-        parts = self._each(lambda name, model: model.from_natural(eta.parts[name]))
+        parts = self.each(lambda name, model: model.from_natural(eta.parts[name]), self.resolved_domain.features)
         return Factors(self.resolved_domain, eta.intercept, parts)
 
     def gradient(self, s: Statistics[Parts], eta: NaturalFactors) -> NaturalFactors:
-        parts = self._each(lambda name, model: model.gradient(part(s, name), eta.parts[name]))
+        features = s.domain.features
+        parts = self.each(lambda name, model: model.gradient(statistics_of(s, name), eta.parts[name]), features)
         return NaturalFactors(s.mass * (not self.classes_given), parts)
 
     def feasible(self, eta: NaturalFactors, start: NaturalFactors) -> NaturalFactors:
-        parts = self._each(lambda name, model: model.feasible(eta.parts[name], start.parts[name]))
+        features = self.resolved_domain.features
+        parts = self.each(lambda name, model: model.feasible(eta.parts[name], start.parts[name]), features)
         return NaturalFactors(start.intercept if self.classes_given else project_log(eta.intercept[None])[0], parts)
 
 
@@ -328,7 +327,9 @@ class RemovableProduct(Product, Removable[Parts, Factors]):
     def log_density_without(self, X: Encoded, Y: OneHot | Array, theta: Factors, s: Statistics[Parts]) -> Array:
         """The sum over blocks."""
         each = ((name, cast(Any, model)) for name, model in self.present(theta.domain.features))
-        scores = (m.log_density_without(block(X, name), Y, theta.parts[name], part(s, name)) for name, m in each)
+        scores = (
+            m.log_density_without(block(X, name), Y, theta.parts[name], statistics_of(s, name)) for name, m in each
+        )
         return reduce(np.add, scores)
 
 

@@ -14,7 +14,7 @@ from suffice._core.vector import Array
 from suffice._runtime.threads import spread
 from suffice.encoders.table import BlockFeatures, block
 from suffice.models.base import AnyStatistics, Weighable
-from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, part
+from suffice.models.compose.blocks import AnyDensity, Blocks, Factors, Parts, statistics_of
 from suffice.models.statistics import Statistics
 from suffice.models.terms import HasNomogram, Nomogram, Terms
 
@@ -96,7 +96,7 @@ class Experts(Blocks, Weighable[Parts, Factors], HasNomogram[Factors]):
         own = replace(self, class_prior=None) if self.classes_given else self  # weights are for the shares of the rows
 
         def of_block(name: str, model: Any) -> Array:
-            rows = block(X, name), Y, theta.parts[name], part(s, name)
+            rows = block(X, name), Y, theta.parts[name], statistics_of(s, name)
             if name in self.by_column:
                 return cast(Array, model.log_density_by_column_without(*rows))
             return self._bounded(name, model.log_density_without(*rows))[:, :, None]

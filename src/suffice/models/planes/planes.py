@@ -44,7 +44,6 @@ MAX_ERROR_SHARE = 1.0 - 1e-9
 # The greatest ratio of the two weights.
 MAX_RATIO = 1e12
 
-Rule = Callable[[Pencil], Plane]
 OfOne = Callable[[Array], Array]
 Criterion = Callable[[Array, Array, Array, Array], Array]
 
@@ -203,7 +202,7 @@ EM_PRIOR_ROWS = 10.0
 class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moments]):
     """A plane between two classes as a function of their moments; which plane is the rule's choice."""
 
-    rule: Rule | Designed = fisher
+    rule: Callable[[Pencil], Plane] | Designed = fisher
     ridge: float = 1e-6
     origin: Annotated[Array | None, "k d"] = field(default=None, kw_only=True)  # of the sums
     # of all rows; 0 is a feature that does not vary
