@@ -22,12 +22,12 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 42,
+    "modules that one module imports": 36,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 44_000,
+    "lines": 43_222,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {
