@@ -54,7 +54,7 @@ def test_the_order_of_rows_does_not_matter(shuffle):
     a = TabularClassifier(random_state=0).fit(X, y)
     b = TabularClassifier(random_state=0).fit(X.iloc[order], y[order])
     assert_allclose(b.predict_proba(X), a.predict_proba(X), rtol=0, atol=1e-8)
-    assert b.encoder_.view("greedy trees").trees == a.encoder_.view("greedy trees").trees
+    assert b.encoder_.within("greedy trees").trees == a.encoder_.within("greedy trees").trees
 
 
 def test_weights_are_repetitions_where_experts_are_weighed_alike():
@@ -74,8 +74,8 @@ def test_trees_and_clipping_are_those_of_repeated_rows():
     again = np.repeat(np.arange(len(y)), times)
     ours = TabularClassifier(n_trees=20, random_state=0).fit(X, y, sample_weight=times).encoder_
     theirs = TabularClassifier(n_trees=20, random_state=0).fit(X.iloc[again], y[again]).encoder_
-    assert ours.view("random trees").trees == theirs.view("random trees").trees
-    assert_allclose(np.array(ours.view("normal").ranges), np.array(theirs.view("normal").ranges), rtol=1e-12)
+    assert ours.within("random trees").trees == theirs.within("random trees").trees
+    assert_allclose(np.array(ours.within("normal").ranges), np.array(theirs.within("normal").ranges), rtol=1e-12)
 
 
 def test_three_merged_parts_are_the_whole():

@@ -145,8 +145,10 @@ class KernelMPM(Savable, ClassifierMixin, BaseEstimator):
         check_finite_for(self, X)
         blocks = (X[at : at + ROWS_PER_BLOCK] for at in range(0, len(X), ROWS_PER_BLOCK))
         predict = getattr(self.machine_, method)
-        coordinates = (self._kernel(block, self._rows, self._gamma) @ self._root for block in blocks)
-        return np.concatenate([predict(one, **arguments) for one in coordinates])
+        return np.concatenate([predict(self._coordinates(block), **arguments) for block in blocks])
+
+    def _coordinates(self, X: Array) -> Array:
+        return np.asarray(self._kernel(X, self._rows, self._gamma) @ self._root)
 
     def predict(self, X: Any) -> Array:
         """The class of each row (n,)."""

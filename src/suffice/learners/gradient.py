@@ -61,7 +61,7 @@ def penalty(l2: float, pulled: Vector, eta: Vector) -> float:
 
 def start(model: Any, s: AnyStatistics, init: str) -> Vector:
     """Return natural parameters to start from: those of the closed form, or zero if `init` says so or it has none."""
-    alike = init == "zero" or (isinstance(model, Curved) and model.attempt(s).problem is not None)
+    alike = init == "zero" or (model.attempt(s).problem is not None and isinstance(model, Curved))
     found: Vector = model.zero(s) if alike else model.natural(model.parameters(s))
     return found
 

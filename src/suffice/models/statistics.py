@@ -6,7 +6,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -104,7 +104,8 @@ class DividedSums(Sums):
 
     def each(self, f: Callable[[Any, Any], Any]) -> Self:
         """Return the sums with f(key, sums) for every part."""
-        return replace(self, parts={key: f(key, part) for key, part in self.parts.items()})
+        found: Self = replace(cast(Any, self), parts={key: f(key, part) for key, part in self.parts.items()})
+        return found
 
     def regroup(self, group: Array, size: int) -> Self:
         return self.each(lambda _, part: part.regroup(group, size))

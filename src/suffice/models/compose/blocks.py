@@ -92,7 +92,7 @@ class Blocks(Classed[Parts, Factors], SqlSummable[Parts]):
 
     parts: Mapping[str, Any]  # models of p(x_b | y), or of a ratio of such; p(y) stands outside of them
 
-    def each(self, f: Callable[[str, AnyDensity], V], features: Features) -> dict[str, V]:
+    def each(self, f: Callable[[str, Any], V], features: Features) -> dict[str, V]:
         """Return f(name, model) of every block that has columns, by name."""
         there = dict(self.present(features))
         return dict(zip(there, type(self).over(lambda name: f(name, there[name]), there), strict=True))

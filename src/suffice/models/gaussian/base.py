@@ -196,7 +196,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
             means, count = means.sum(axis=0, keepdims=True), count.sum(axis=0, keepdims=True)
         count = count + self._prior.cov_weight
         scatter = means + (count[:, :, None] if means.ndim == 3 else count) * best.covariance
-        return self.class_log_likelihood(target, best, theta) - 0.5 * theta.misfit(scatter, count)
+        return float(self.class_log_likelihood(target, best, theta) - 0.5 * theta.misfit(scatter, count))
 
     def standard(self) -> tuple[Array, Array]:
         """The mean of all rows and their spread: what standardises features (d,), (d,)."""

@@ -45,6 +45,7 @@ MAX_ERROR_SHARE = 1.0 - 1e-9
 MAX_RATIO = 1e12
 
 OfOne = Callable[[Array], Array]
+Stretch = Callable[[Array], tuple[Array, Array]]  # from logit(s) to two weights
 Criterion = Callable[[Array, Array, Array, Array], Array]
 
 
@@ -88,14 +89,14 @@ def linear_bayes(pencil: Pencil) -> Plane:
     of which the weights follow from one number. Logarithms, because well separated classes have errors below all
     numbers.
     """
-    stretches = (lambda logit: (expit(logit), expit(-logit)), _beyond(pencil, 1), _beyond(pencil, 0))
+    stretches = (_between, _beyond(pencil, 1), _beyond(pencil, 0))
 
-    def risk(t1: Array, t2: Array) -> Array:
-        d1, d2 = pencil.distances(t1, t2)
+    def risk(weights: Stretch, logit: Array) -> Array:
+        d1, d2 = pencil.distances(*weights(logit))
         first, second = pencil.class_log_prob
         return np.asarray(np.logaddexp(first + log_ndtr(-d1), second + log_ndtr(-d2)))
 
-    best = [_least(lambda logit, weights=weights: risk(*weights(logit))) for weights in stretches]
+    best = [_least(partial(risk, weights)) for weights in stretches]
     which = int(np.argmin([least for _, least in best]))
     if best[which][1] >= np.log(MAX_ERROR_SHARE) + pencil.class_log_prob.min():
         return pencil.constant()
@@ -158,7 +159,12 @@ class Designed:
         return value
 
 
-def _beyond(pencil: Pencil, which: int) -> Callable[[Array], tuple[Array, Array]]:
+def _between(logit: Array) -> tuple[Array, Array]:
+    """Weights whose plane lies between the means."""
+    return expit(logit), expit(-logit)
+
+
+def _beyond(pencil: Pencil, which: int) -> Stretch:
     """Weights whose plane lies beyond the mean of class `which`, up to where t1 S1 + t2 S2 is singular."""
     ahead, behind = (pencil.a, pencil.b) if which else (pencil.b, pencil.a)
     most = np.min(np.divide(ahead, behind, out=np.full(len(behind), MAX_RATIO), where=behind > ahead / MAX_RATIO))
