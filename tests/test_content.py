@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from suffice import CategoricalNB, GaussianNB
 from suffice._runtime.fingerprint import Content
 from suffice._runtime.random import generator, seeded
 from suffice.data.fingerprint import digest
@@ -127,6 +128,13 @@ def test_sharing_does_not_matter():
     one = np.arange(3.0)
     assert Content.of((one, one)) == Content.of((one, one.copy()))
     assert Content.of(np.asfortranarray(np.eye(3) + 1.0)) == Content.of(np.eye(3) + 1.0)
+
+
+def test_a_fitted_estimator_is_more_than_its_settings():
+    X = np.array([[0.0], [2.0], [7.0], [9.0]])
+    first, second = (GaussianNB().fit(rows, [0, 0, 1, 1]) for rows in (X, -X))
+    assert Content.of(first.predict) != Content.of(second.predict)
+    Content.of(CategoricalNB())  # has no fitted attributes yet
 
 
 def test_sums_of_huge_numbers():

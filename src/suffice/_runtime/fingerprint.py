@@ -106,8 +106,8 @@ class _Digest:
             self.add(owner)
 
     def other(self, value: Any) -> None:
-        """Add a dataclass by its fields, any other object by what pickle would write."""
-        if is_dataclass(value):
+        """Add a dataclass by its fields, any other object (estimators too) by what pickle would write."""
+        if is_dataclass(value) and not hasattr(value, "get_params"):
             self.named(type(value))
             for one in fields(value):
                 self.word(one.name)
