@@ -6,10 +6,10 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from suffice.compare.race.run import Race
 from suffice.compare.race.methods import CHANCE
-from suffice.compare.race.table import read_table
 from suffice.compare.race.page import ComparisonSettings, compare_page
+from suffice.compare.race.run import Race
+from suffice.compare.race.table import read_table
 from suffice.compare.race.verdict import Comparison
 from suffice.report.page import write
 from tests.browser.view import background, colours, loaded, one, shown, size, whole

@@ -15,12 +15,12 @@ from rich.console import Console
 from sklearn.datasets import load_iris
 from statsmodels.stats.proportion import proportion_confint
 
-from suffice.compare.race.run import Race
-from suffice.compare.race.terminal import show
 from suffice.compare.race.methods import CHANCE, METHODS
-from suffice.compare.race.table import read_table
 from suffice.compare.race.page import ComparisonSettings, colours_of, compare_page, program
+from suffice.compare.race.run import Race
 from suffice.compare.race.schedule import Findings
+from suffice.compare.race.table import read_table
+from suffice.compare.race.terminal import show
 from suffice.compare.race.verdict import Comparison, Line
 from suffice.data.files.sheet import Reading
 from suffice.model_selection.measures import calibration_error

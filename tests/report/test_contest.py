@@ -16,11 +16,11 @@ from threadpoolctl import threadpool_limits
 
 from suffice._runtime.lazy import Compiled
 from suffice.compare import mcnemar
-from suffice.compare.race.run import COMPILING, Race
-from suffice.compare.race.terminal import left_out, warnings_of
 from suffice.compare.race.methods import CHANCE, METHODS, choose_methods, model_named
-from suffice.compare.race.table import read_table
+from suffice.compare.race.run import COMPILING, Race
 from suffice.compare.race.schedule import Clock, Findings, Rounds, affordable, folds_in_time
+from suffice.compare.race.table import read_table
+from suffice.compare.race.terminal import left_out, warnings_of
 from suffice.compare.race.trial import Bench, Compile, Fold, forecast, measured, stratified_order
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
 from suffice.data.files.sheet import TableError
