@@ -75,10 +75,10 @@ def calibrated(folder: str) -> Told:
 def predicted(folder: str) -> Told:
     """Probabilities of GaussianNB, written to files."""
     from suffice import GaussianNB
-    from suffice.data import Parquet
+    from suffice.data import Files
 
-    model = GaussianNB().fit(Parquet(sorted(map(str, Path(folder).iterdir()))[0], "y"))
-    rows = Parquet(folder, columns=[f"x{j}" for j in range(COLUMNS)])
+    model = GaussianNB().fit(Files(sorted(map(str, Path(folder).iterdir()))[0], "y"))
+    rows = Files(folder, columns=[f"x{j}" for j in range(COLUMNS)])
     with tempfile.TemporaryDirectory(dir=Path(folder).parent) as out:
         return {"a pass": _least(lambda: model.predict_proba(rows).write(Path(out) / "answers", overwrite=True), 1)}
 
@@ -118,15 +118,15 @@ def _learned(make: Callable[[], Any], folder: str) -> Told:
     """Seconds of a fit, of its first sum and of each later one, once loops are compiled; of several fits the least."""
     import warnings
 
-    from suffice.data import Parquet
+    from suffice.data import Files
 
     warnings.simplefilter("ignore")
-    make().fit(Parquet(sorted(map(str, Path(folder).iterdir()))[0], "y"))
+    make().fit(Files(sorted(map(str, Path(folder).iterdir()))[0], "y"))
     took, fits = _timed_sums(), []
     for _ in range(REPEATS):
         took.clear()
         start = _clocks()
-        make().fit(Parquet(folder, "y"))
+        make().fit(Files(folder, "y"))
         later = took[1:] or took
         mean = tuple(sum(one) / len(later) for one in zip(*later, strict=True))
         fits.append((_since(start), took[0], mean))

@@ -22,12 +22,12 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 36,
+    "modules that one module imports": 35,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 43_231,
+    "lines": 43_565,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {
@@ -180,12 +180,12 @@ def lines() -> int:
 MEASURES = {
     "private entries at the top": private_entries,
     "own classes of an estimator": own_classes,
-    "modules that one module imports": pages_of_others,
+    "modules that one module imports": 35pages_of_others,
     "imports of another folder's private modules": private_imports,
     "class names that are defined twice": repeated_classes,
     "sentences in control flow": sentences_in_control_flow,
     "hasattr on learners": asked_of_learners,
-    "lines": lines,
+    "lines": 43_565lines,
 }
 
 

@@ -18,6 +18,6 @@ def test_no_backend_is_imported_with_the_library():
 
 
 def test_engines_are_names_of_the_package():
-    assert {"Parquet", "SQL", "Dask", "Spark"} <= set(dir(suffice.data))
+    assert {"Files", "SQL", "Dask", "Spark"} <= set(dir(suffice.data))
     with pytest.raises(AttributeError, match=r"module 'suffice\.data' has no attribute 'Excel'"):
         suffice.data.Excel  # noqa: B018 - asking is what is tested

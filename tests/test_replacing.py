@@ -10,7 +10,7 @@ import pytest
 from suffice import GaussianNB, ModelFileError, load
 from suffice._runtime.atomic_file import mark, replacing
 from suffice.compare import critical_difference_figure, nemenyi
-from suffice.data import Parquet
+from suffice.data import Files
 from suffice.data.files import write as table_file
 from suffice.report import explain
 
@@ -91,7 +91,7 @@ def test_what_came_in_the_meantime_stays(tmp_path):
 EVERYWHERE = {
     **WRITERS,
     "answers": lambda path: GaussianNB().fit("rows.csv", y="y").predict("rows.csv").write(path),
-    "checkpoint": lambda path: GaussianNB().fit(Parquet("rows.csv", "y"), checkpoint=path),
+    "checkpoint": lambda path: GaussianNB().fit(Files("rows.csv", "y"), checkpoint=path),
     "ranks.png": lambda path: critical_difference_figure(
         nemenyi([[0.1, 0.2], [0.3, 0.2]], higher_is_better=True), path
     ),

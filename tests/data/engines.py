@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suffice.data import Dask, Memory, Parquet, Spark
+from suffice.data import Dask, Files, Memory, Spark
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def parquet(frame, target):
     return Unkept(folder, target, batch_rows=16), np.asarray
 
 
-class Unkept(Parquet):
+class Unkept(Files):
     """Files that are read again in every pass, as large ones are."""
 
     def map(self, features=None, labels=None):

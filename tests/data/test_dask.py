@@ -135,7 +135,6 @@ def test_types_may_differ_between_partitions_as_they_do_in_memory():
 
 
 BAD = {
-    "labels": (lambda part: part.assign(**{TARGET: np.nan}), "all rows have no label in column 'label'"),
     "text": (lambda part: part.assign(b="x"), "column 'b' holds text here, but numbers by the types"),
     "column": (lambda part: part.drop(columns="b"), r"there is no column \['b'\]"),
     "infinite": (lambda part: part.assign(b=np.inf), "infin"),

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from suffice import GaussianNB, NaiveBayes, load
-from suffice.data import Parquet
+from suffice.data import Files
 from suffice.data.files.table import read
 from tests.cli.conftest import call  # noqa: F401 - a fixture
 
@@ -71,8 +71,8 @@ def test_every_command_leaves_an_index_out(stored, call, kind):  # noqa: F811 - 
 @pytest.mark.parametrize("kind", ["a name", "two levels"])
 def test_an_index_that_is_named_is_a_column(stored, call, kind):  # noqa: F811 - the fixture
     path = stored(INDEX[kind])
-    assert GaussianNB().fit(Parquet(path, "y", columns=["a", "customer"])).n_features_in_ == 2
-    said = GaussianNB().fit(path, y="y").predict(Parquet(path, columns=["a"], keys="customer")).to_table()
+    assert GaussianNB().fit(Files(path, "y", columns=["a", "customer"])).n_features_in_ == 2
+    said = GaussianNB().fit(path, y="y").predict(Files(path, columns=["a"], keys="customer")).to_table()
     assert said.column_names == ["customer", "prediction"]
     assert NaiveBayes().fit(path, y="customer").feature_names_in_.tolist() == ["a", "y"]
     call("fit", path, "--target", "customer", "-m", "nb", "--many-classes", "-o", "m.suffice")

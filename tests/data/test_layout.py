@@ -54,8 +54,6 @@ def test_settings_that_contradict_each_other(given, message):
         (Layout("z"), {}, r"no column \['z'\]; the columns are \['id'"),
         (Layout("y", columns=("q",)), {}, r"no column \['q'\]"),
         (Layout(), {}, "no labels to learn from: give target="),
-        (Layout("y"), {"y": [None, "q", None]}, "2 of 3 rows have no label in column 'y'"),
-        (Layout("y"), {"y": pa.nulls(3, pa.string())}, "all rows have no label in column 'y'"),
         (Layout("y", "w"), {"w": [1.0, -1.0, 1.0]}, "weights in column 'w' must be finite"),
         (Layout("y", "w"), {"w": [1.0, None, 1.0]}, "weights in column 'w' must be finite"),
         (Layout("y", "w"), {"w": ["1", "x", "2"]}, "weights in column 'w' are not numbers"),

@@ -29,7 +29,7 @@ def test_data_sets_are_checked_like_arrays():
         with pytest.raises(ValueError, match="weights must be finite numbers of at least 0"):
             Memory(X, Y, weight=weight)
     with pytest.raises(ValueError, match="Input y contains NaN"):
-        Memory(X, np.where(Y, np.nan, 0.0))
+        Memory(X, np.full(200, np.nan))
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = GaussianNB().fit(Memory(frame, Y))
     assert model.feature_names_in_.tolist() == ["a", "b"]

@@ -20,7 +20,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes
-from suffice.data import DataError, Memory, Parquet
+from suffice.data import DataError, Files, Memory
 from suffice.data.base import rows_in
 from suffice.data.files import cache
 from suffice.learners import RiskCalibration
@@ -60,7 +60,7 @@ def test_files_keep_the_laws_of_an_engine(tmp_path):
         for i, (rows, labels) in enumerate(parts):
             columns = {f"x{j}": column for j, column in enumerate(np.asarray(rows).T)}
             pq.write_table(pa.table({**columns, "y": np.asarray(labels)}), folder / f"{i:03d}.parquet")
-        return Parquet(folder, "y", batch_rows=16)
+        return Files(folder, "y", batch_rows=16)
 
     check_engine(make, counts=[3])
 
@@ -70,7 +70,7 @@ def test_the_size_of_batches_does_not_matter(tmp_path, rows):
     folder = spread(tmp_path / "rows")
     for estimator in (GaussianNB(), NaiveBayes(learner=RiskCalibration(0.1, max_iter=4, stop=None))):
         expected = in_memory(estimator=estimator).predict_proba(FRAME[FEATURES])
-        data = Parquet(folder, "label", batch_rows=rows)
+        data = Files(folder, "label", batch_rows=rows)
         assert_allclose(np.asarray(estimator.fit(data).predict_proba(data)), expected, rtol=0, atol=1e-8)
 
 
@@ -80,7 +80,7 @@ def test_what_samples_rows_learns_the_same(tmp_path, estimator):
     folder = spread(tmp_path / "rows", pa.Table.from_pandas(frame, preserve_index=False))
     rows = frame.drop(columns=TARGET)
     expected = estimator.fit(rows, frame[TARGET]).predict_proba(rows)
-    answer = estimator.fit(str(folder), y=TARGET).predict_proba(Parquet(folder, TARGET))
+    answer = estimator.fit(str(folder), y=TARGET).predict_proba(Files(folder, TARGET))
     assert_allclose(np.asarray(answer), expected, rtol=0, atol=1e-8)
 
 
@@ -102,7 +102,7 @@ def test_paths_patterns_folders_and_lists(tmp_path):
         (first, 75),
         ([first, str(folder / "deep")], 85),
     ]:
-        assert Parquet(given, "label").count() == count, given
+        assert Files(given, "label").count() == count, given
 
 
 def test_a_path_is_enough(tmp_path):
@@ -123,17 +123,17 @@ def test_a_path_is_enough(tmp_path):
 def test_rows_keep_their_order_and_lists_theirs(tmp_path):
     folder = spread(tmp_path / "rows", pa.table({"x": np.arange(100.0)}))
     files = [folder / f"part-{i}.parquet" for i in (2, 0)]
-    answer = Parquet(files, batch_rows=7).transform(np.asarray)
+    answer = Files(files, batch_rows=7).transform(np.asarray)
     assert_array_equal(np.asarray(answer).ravel(), [*range(50, 75), *range(25)])
 
 
 def test_any_filesystem_of_pyarrow(tmp_path):
     folder = spread(tmp_path / "rows")
     inside = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
-    assert Parquet("rows/*.parquet", "label", filesystem=inside).count() == 300
-    assert Parquet(folder.as_uri(), "label").count() == 300
+    assert Files("rows/*.parquet", "label", filesystem=inside).count() == 300
+    assert Files(folder.as_uri(), "label").count() == 300
     with pytest.raises(TypeError, match=r"one of pyarrow\.fs"):
-        Parquet("rows", filesystem="s3")
+        Files("rows", filesystem="s3")
 
 
 # Formats
@@ -151,7 +151,7 @@ def test_any_filesystem_of_pyarrow(tmp_path):
 )
 def test_text_and_arrow_files(tmp_path, suffix, write):
     folder = spread(tmp_path / "rows", write=write, suffix=suffix)
-    data = Parquet(folder, "label", batch_rows=50)
+    data = Files(folder, "label", batch_rows=50)
     expected = in_memory().predict_proba(FRAME[FEATURES])
     assert_allclose(np.asarray(GaussianNB().fit(data).predict_proba(data)), expected, rtol=0, atol=1e-10)
 
@@ -160,7 +160,7 @@ def test_csv_with_quotes_and_missing_values(tmp_path):
     text = 'id,x,word,y\n1,0.5,"a, b",no\n2,,"say ""hi""",yes\n3,2.5,,no\n4,1.0,NA,yes\n'
     (tmp_path / "a.csv").write_text(text)
     (tmp_path / "b.csv").write_text("id,x,word,y\n5,,,no\n")  # nothing but missing values
-    data = Parquet(tmp_path, "y", keys="id")
+    data = Files(tmp_path, "y", keys="id")
     first = pa.concat_tables(data.sum(_tables)).to_pydict()
     assert first["x"] == [0.5, None, 2.5, 1.0, None]
     assert first["word"] == ["a, b", 'say "hi"', None, None, None]
@@ -181,17 +181,20 @@ def _tables(batch):
 
 def test_a_format_that_the_name_does_not_tell(tmp_path):
     csv.write_csv(TABLE, tmp_path / "rows.txt")
-    assert Parquet(tmp_path / "rows.txt", "label", format="csv").count() == 300
+    assert Files(tmp_path / "rows.txt", "label", format="csv").count() == 300
     semicolons = csv.ParseOptions(delimiter=";")
     csv.write_csv(TABLE, tmp_path / "semi.csv", csv.WriteOptions(delimiter=";"))
-    assert Parquet(tmp_path / "semi.csv", "label", format=ds.CsvFileFormat(semicolons)).count() == 300
-    with pytest.raises(ValueError, match="cannot be told by its name: give format=parquet or"):
-        Parquet(tmp_path / "rows.txt")
+    assert Files(tmp_path / "semi.csv", "label", format=ds.CsvFileFormat(semicolons)).count() == 300
+    for name in ("rows.txt", "rows.dat", "rows"):
+        csv.write_csv(TABLE, tmp_path / name)
+        assert Files(tmp_path / name, "label").count() == 300
+    pq.write_table(TABLE, tmp_path / "rows")
+    assert Files(tmp_path / "rows", "label").count() == 300
     with pytest.raises(ValueError, match="format must be one of parquet"):
-        Parquet(tmp_path / "rows.txt", format="excel")
+        Files(tmp_path / "rows.txt", format="excel")
     pq.write_table(TABLE, tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="several formats"):
-        Parquet([tmp_path / "rows.parquet", tmp_path / "semi.csv"])
+        Files([tmp_path / "rows.parquet", tmp_path / "semi.csv"])
 
 
 # Types
@@ -225,7 +228,7 @@ def test_dates_booleans_categories_decimals_and_whole_numbers_with_nulls(tmp_pat
     rows = table.drop_columns("label")
     estimator = NaiveBayes(learner=RiskCalibration(0.1, max_iter=3, stop=None))
     expected = estimator.fit(rows, table["label"].to_numpy()).predict_proba(rows)
-    data = Parquet(folder, "label", batch_rows=32)
+    data = Files(folder, "label", batch_rows=32)
     assert_allclose(np.asarray(estimator.fit(data).predict_proba(data)), expected, rtol=0, atol=1e-8)
 
 
@@ -243,7 +246,7 @@ def test_files_may_write_a_column_in_different_ways_that_agree(tmp_path, first, 
     for order in ((first, second), (second, first)):
         for i, column in enumerate(order):
             pq.write_table(pa.table({"x": column, "y": [0, 1]}), tmp_path / f"{i}.parquet")
-        got = pa.concat_tables(Parquet(tmp_path, "y").sum(_tables))["x"].to_pylist()
+        got = pa.concat_tables(Files(tmp_path, "y").sum(_tables))["x"].to_pylist()
         assert got == [v for column in order for v in column.to_pylist()]
 
 
@@ -253,7 +256,7 @@ def test_files_may_write_a_column_in_different_ways_that_agree(tmp_path, first, 
 def test_weights_count_as_rows_do(tmp_path):
     weight = RNG.integers(0, 3, size=300)
     folder = spread(tmp_path / "rows", TABLE.append_column("w", pa.array(weight)))
-    data = Parquet(folder, "label", weight="w", batch_rows=50)
+    data = Files(folder, "label", weight="w", batch_rows=50)
     expected = GaussianNB().fit(FRAME[FEATURES], FRAME["label"], sample_weight=weight)
     assert_allclose(GaussianNB().fit(data).predict_proba(FRAME[FEATURES]), expected.predict_proba(FRAME[FEATURES]))
     by_name = GaussianNB().fit(str(folder), y="label", sample_weight="w")
@@ -263,7 +266,7 @@ def test_weights_count_as_rows_do(tmp_path):
 def test_keys_come_back_in_front(tmp_path):
     keyed = TABLE.add_column(1, "id", pa.array(np.arange(300)[::-1]))
     folder = spread(tmp_path / "rows", keyed)
-    data = Parquet(folder, "label", keys="id")
+    data = Files(folder, "label", keys="id")
     model = GaussianNB().fit(data)
     answer = model.predict_proba(data)
     assert answer.column_names == ["id", "p(no)", "p(yes)"]
@@ -284,7 +287,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
         return own(self, *args, columns=columns, **kwargs)
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
-    data = Parquet(folder, "label", columns=["c", "a"])
+    data = Files(folder, "label", columns=["c", "a"])
     GaussianNB().fit(data).predict(data).to_table()
     assert set(map(tuple, asked)) == {("c", "a", "label"), ("c", "a")}
 
@@ -301,7 +304,7 @@ def test_what_is_kept_changes_no_answer(tmp_path, monkeypatch, memory, disk):
     rows = table.drop_columns("label")
     estimator = NaiveBayes(learner=RiskCalibration(0.1, max_iter=3, stop=None, validation_fraction=None))
     expected = estimator.fit(rows, table["label"].to_numpy()).predict_proba(rows)
-    data = Parquet(folder, "label", batch_rows=20)
+    data = Files(folder, "label", batch_rows=20)
     assert_allclose(np.asarray(estimator.fit(data).predict_proba(data)), expected, rtol=0, atol=1e-8)
 
 
@@ -311,7 +314,7 @@ def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
     monkeypatch.setattr(cache, "CATEGORY_BYTES", 0)
     folder = spread(tmp_path / "rows")
     model = NaiveBayes().fit(str(folder), y="label")._fit_result().model
-    data = Parquet(folder, "label", batch_rows=20).map(model.encoder)
+    data = Files(folder, "label", batch_rows=20).map(model.encoder)
     kept = data.precomputed(model.precompute)
     assert isinstance(kept, cache.PrecomputedRows)
     assert kept.store.in_memory <= memory
@@ -322,7 +325,7 @@ def test_what_is_beyond_memory_goes_to_disk(tmp_path, monkeypatch, memory):
 def test_rows_that_are_many_stay_in_their_files(tmp_path, monkeypatch):
     folder = spread(tmp_path / "rows")
     encoder = GaussianNB()._model().encoder
-    data = Parquet(folder, "label").map(encoder)
+    data = Files(folder, "label").map(encoder)
     assert isinstance(data.persist(), cache.CachedRows)
     monkeypatch.setattr(cache, "MAX_MEMORY", 1000)
     lazy = data.persist()
@@ -336,15 +339,15 @@ def test_rows_that_are_many_stay_in_their_files(tmp_path, monkeypatch):
 
 def test_rows_are_counted_and_known_without_reading_them(tmp_path):
     folder = spread(tmp_path / "rows")
-    data = Parquet(folder, "label")
+    data = Files(folder, "label")
     assert data.count() == data.map(np.asarray).count() == data.sum(rows_in) == 300
     known = data.fingerprint()
-    assert known == Parquet(folder, "label").fingerprint()
-    assert known != Parquet(folder, "label", columns=["a"]).fingerprint()
+    assert known == Files(folder, "label").fingerprint()
+    assert known != Files(folder, "label", columns=["a"]).fingerprint()
     pq.write_table(TABLE.slice(0, 9), folder / "part-1.parquet")
     assert known != data.fingerprint()
 
 
 def test_a_pass_shows_its_rows(tmp_path, capsys):
-    Parquet(spread(tmp_path / "rows"), "label", verbose=1).sum(rows_in)
+    Files(spread(tmp_path / "rows"), "label", verbose=1).sum(rows_in)
     assert "300" in capsys.readouterr().err

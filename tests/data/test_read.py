@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.data.files.formulas import quoted, unquoted
-from suffice.data.files.sheet import MISSING, Reading, TableError
+from suffice.data.files.reading import MISSING, Reading, TableError
 from suffice.data.files.table import read
 
 ROWS = "size,colour,label\n1.5,red,a\n2,blüe,b\n?,NA,a\n"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from suffice import AdditiveTables, GaussianNB, NaiveBayes, TabularClassifier
-from suffice.data import Memory, Parquet
+from suffice.data import Files, Memory
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": RNG.normal(size=60), "b": RNG.normal(size=60), "label": np.tile(["u", "v"], 30)})
@@ -23,7 +23,7 @@ def test_a_name_for_y_needs_a_data_set(X, method):
 
 def test_answers_of_files_say_how_they_are_read(tmp_path):
     FRAME.to_parquet(tmp_path / "rows.parquet", index=False)
-    answers = GaussianNB().fit(Parquet(tmp_path, "label")).predict(Parquet(tmp_path, "label"))
+    answers = GaussianNB().fit(Files(tmp_path, "label")).predict(Files(tmp_path, "label"))
     assert "rows.parquet" in repr(answers)
     assert ".to_pandas()" in repr(answers)
 
@@ -43,9 +43,9 @@ def test_weights_of_experts_are_learned_in_one_pass_over_files(tmp_path, monkeyp
     for i in range(9):
         frame.iloc[i::9].to_parquet(tmp_path / f"{i}.parquet", index=False)
     monkeypatch.setattr("suffice.data.files.cache.MAX_MEMORY", 0)
-    passes, total = [], Parquet.sum
-    monkeypatch.setattr(Parquet, "sum", lambda self, f: (passes.append(f), total(self, f))[1])
-    found = make().fit(Parquet(tmp_path, "label"))
+    passes, total = [], Files.sum
+    monkeypatch.setattr(Files, "sum", lambda self, f: (passes.append(f), total(self, f))[1])
+    found = make().fit(Files(tmp_path, "label"))
     assert len(passes) <= 8
     X = frame.drop(columns="label")
     np.testing.assert_allclose(found.predict_proba(X), make().fit(X, frame["label"]).predict_proba(X), rtol=1e-8)

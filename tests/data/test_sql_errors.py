@@ -46,7 +46,6 @@ def test_what_has_no_query_says_so(estimator, message):
 @pytest.mark.parametrize(
     ("frame", "settings", "message"),
     [
-        (broken(**{TARGET: ["u", None, "u", "v"]}), {}, "table 't': 1 of 4 rows have no label in column 'label'"),
         (broken(), {"columns": ["a", "z"]}, r"table 't': there is no column \['z'\]; the columns are"),
         (broken(), {"weight": "z"}, r"table 't': there is no column \['z'\]"),
         (broken(b=["x", "y", "x", "y"]), {}, r"table 't': GaussianNB takes numbers, but the columns \['b'\] are text"),
@@ -58,7 +57,7 @@ def test_what_has_no_query_says_so(estimator, message):
         (broken(w=[1.0, -1.0, 1.0, 1.0]), {"weight": "w"}, "the weights in column 'w' must be finite numbers of at"),
         (broken(w=[1.0, np.nan, 1.0, 1.0]), {"weight": "w"}, "the weights in column 'w' must be finite"),
     ],
-    ids=["label", "column", "weight column", "text", "infinity", "negative weight", "no weight"],
+    ids=["column", "weight column", "text", "infinity", "negative weight", "no weight"],
 )
 def test_rows_that_cannot_be_learned_from(db, frame, settings, message):
     with pytest.raises(DataError, match=message):
@@ -157,7 +156,7 @@ def test_columns_that_are_named_twice(db):
 @pytest.mark.parametrize("rows", [0, 4], ids=["no rows", "no weight"])
 def test_nothing_to_learn_from(db, estimator, rows):
     frame = broken(w=[0.0] * 4)[:rows]
-    with pytest.raises(ValueError, match="table 't' has no rows of a weight above zero"):
+    with pytest.raises(ValueError, match="table 't' has no rows with a label and a weight above zero"):
         estimator.fit(engine(db, frame, weight="w"))
 
 

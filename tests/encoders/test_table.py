@@ -105,11 +105,11 @@ def test_kinds_of_objects():
         }
     )
     encoder, encoded = read(X.astype({"zoned": object}))
-    assert [role.kind for role in encoder.roles] == ["bins"] * 5 + ["category"] * 2
-    assert [role.holds for role in encoder.roles[-2:]] == ["text like numbers", "text like dates"]
+    assert [role.kind for role in encoder.roles] == ["bins"] * 7
+    assert [role.holds for role in encoder.roles[-2:]] == ["numbers", "dates"]
     kept = encoded.values.parts["bins, kept"]
-    assert_allclose(kept[0], [19724.0, 6.5, 19723.0, 1.5])
-    assert_allclose(encoded.values.parts["bins"][:, 0], [1.5, np.nan])
+    assert_allclose(kept[0], [19724.0, 6.5, 19723.0, 1.5, 19723.0])
+    assert_allclose(encoded.values.parts["bins"], [[1.5, 12.0], [np.nan, 3.5]])
 
 
 def test_columns_go_by_name_or_number():

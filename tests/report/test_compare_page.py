@@ -22,7 +22,7 @@ from suffice.compare.race.schedule import Findings
 from suffice.compare.race.table import read_table
 from suffice.compare.race.terminal import show
 from suffice.compare.race.verdict import Comparison, Line
-from suffice.data.files.sheet import Reading
+from suffice.data.files.reading import Reading
 from suffice.model_selection.measures import calibration_error
 from suffice.plotting.calibration import wilson
 from suffice.report import page

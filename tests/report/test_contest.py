@@ -23,7 +23,7 @@ from suffice.compare.race.table import read_table
 from suffice.compare.race.terminal import left_out, warnings_of
 from suffice.compare.race.trial import Bench, Compile, Fold, forecast, measured, stratified_order
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
-from suffice.data.files.sheet import TableError
+from suffice.data.files.reading import TableError
 from suffice.model_selection.measures import Split
 from tests.report import fakes
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from suffice._core.vector import Array
 from suffice._runtime.factorize import looked_up, sorted_codes, span, values_of
 from suffice._runtime.lazy import cached_property, compiled, in_any_order
-from suffice._runtime.messages import is_number, join_words
+from suffice._runtime.messages import Notice, is_number, join_words
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 DATE_UNITS = ("D", "m", "s", "us")  # the precisions of written dates, from the coarsest
@@ -181,14 +181,57 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
     return np.array([1.0 if weight is None else float(weight) for weight in by_label(given, classes)[0]])
 
 
-def check_labels(y: Any) -> Array:
-    """Labels as a flat array (n,), after all checks of labels."""
-    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # scikit-learn does not take strings of variable length
+def known_labels(y: Any) -> tuple[Array, Array | None]:
+    """The labels of the rows that have one, after all checks of labels, and which rows (n,) these are; None: all.
+
+    >>> known_labels([1, None, 2])
+    (array([1, 2]), array([ True, False,  True]))
+    """
+    y = _flat(y)
+    known = _known(y)
+    if known is None:
+        return check_labels(y), None
+    if not known.any():
+        raise ValueError("Input y contains NaN or None only: no row has a label")
+    part = y[known]
+    return check_labels(np.array(part.tolist()) if y.dtype.kind == "O" else part), known
+
+
+def _known(y: Array) -> Array | None:
+    """Which labels (n,) are not missing; None: all."""
+    if y.dtype.kind in "fmM":
+        gone = np.isnan(y) if y.dtype.kind == "f" else np.isnat(y)
+    elif y.dtype.kind == "O" and (len(y) < MAX_ROWS_SORTED or values_of(y) is None):
+        gone = np.array([missing(value) for value in y.tolist()], dtype=bool)
+    else:
+        return None
+    return ~gone if gone.any() else None
+
+
+def unlabelled(count: int, where: str = "") -> list[Notice]:
+    """The warning that rows without a label are left out, if there are any.
+
+    >>> unlabelled(1)[0].message, unlabelled(0)
+    ('1 row has no label, and is left out', [])
+    """
+    have, are = ("row has", "is") if count == 1 else ("rows have", "are")
+    return [Notice(f"{count:,} {have} no label{where}, and {are} left out")] * (count > 0)
+
+
+def _flat(y: Any) -> Array:
+    """Labels as a flat array (n,) of a type that scikit-learn takes."""
+    if isinstance(y, list | tuple) and any(missing(value) for value in y):  # NumPy would write NaN as text
+        y = np.array(y, dtype=object)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # strings of variable length
         y = y.astype(object)
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuU":
         y = column_or_1d(y, warn=True)
-    if not y.dtype.isnative:
-        y = y.astype(y.dtype.newbyteorder("="))
+    return np.asarray(y if y.dtype.isnative else y.astype(y.dtype.newbyteorder("=")))
+
+
+def check_labels(y: Any) -> Array:
+    """Labels as a flat array (n,), none of them missing, after all checks of labels."""
+    y = _flat(y)
     short = len(y) < MAX_ROWS_SORTED and y.dtype.kind in "biuU"
     if not short and y.dtype.kind in "biu" and 2 * span(y)[1] <= len(y):
         return np.asarray(y)
@@ -228,11 +271,18 @@ class OneHot:
     classes: Array  # (k,) sorted
     stored: Array  # (n,) codes, integers of any type
     given: Array | None = None  # (n,) weights; None for 1
+    unlabelled: int = 0  # rows without a label, which have weight 0 or were left out
 
     @classmethod
     def of(cls, y: Any, weight: Any = None) -> OneHot:
-        """Check labels `y` (n,) and their weights; rows of weight 0 add no class."""
-        return cls.of_checked(check_labels(y), weight)
+        """Check labels `y` (n,) and their weights; rows of weight 0 add no class, those without a label get it."""
+        y, known = known_labels(y)
+        if known is None:
+            return cls.of_checked(y, weight)
+        part = cls.of_checked(y, None if weight is None else np.asarray(weight, dtype=float)[known])
+        codes, given = np.full(len(known), -1, part.stored.dtype), np.zeros(len(known))
+        codes[known], given[known] = part.stored, part.weight
+        return cls(part.classes, codes, given, int((~known).sum()))
 
     @classmethod
     def of_checked(cls, y: Array, weight: Any = None) -> OneHot:

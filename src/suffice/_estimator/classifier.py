@@ -200,7 +200,7 @@ class Classifier(ClassifierMixin, Fittable):
     def _data(self, X: Any) -> Data | None:
         """Rows outside of memory, with the columns and types that were learned; None for rows in memory."""
         data = as_learned(self, X)
-        return None if data is None else data.read_as(self._encoder.holding())
+        return None if data is None else data.read_as(self._encoder.holding(), self._encoder.notations())
 
     def _map(self, X: Any, f: Callable[[Any], Array], names: Sequence[str]) -> Any:
         """f of every row, in the form that the rows have; tables get columns of these names."""
@@ -271,8 +271,8 @@ class Classifier(ClassifierMixin, Fittable):
         """
         data = source(X, y, sample_weight)
         if data is None:
-            return float(super().score(X, y, sample_weight))
-        data = data.read_as(self._encoder.holding())
+            return float(super().score(*self._labelled(X, y, sample_weight)))
+        data = data.read_as(self._encoder.holding(), self._encoder.notations())
         found = data.sum(Hits(self._answer(self._choice()), self.classes_))
         return found.right / found.mass
 

@@ -159,6 +159,7 @@ def column_note(role: Role, summary: ColumnSummary) -> ColumnNote:
         summary = ColumnSummary(left_out=LeftOut.GIVEN if role.given else LeftOut.ENCODER)
     sentence = summary.sentence(content is ColumnContent.DATES)
     sentence += "; as `columns` says" * (role.given and kind is not ReadAs.DROP)
+    sentence += f"; written as {role.notation}" * (role.notation is not None and summary.left_out is None)
     return ColumnNote(role.name, holds, kind, sentence, summary.left_out)
 
 

@@ -20,7 +20,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice._core.labels import OneHot, Reweigh, check_keys, check_labels, class_weights, positions, show_all, unite
+from suffice._core.labels import (
+    OneHot,
+    Reweigh,
+    check_keys,
+    class_weights,
+    known_labels,
+    positions,
+    show_all,
+    unite,
+    unlabelled,
+)
 from suffice._core.vector import Array
 from suffice._runtime.messages import FRACTION, StaleWarning, all_or_nothing, check_value, emit
 from suffice.data import Data, Memory, is_source, source
@@ -170,7 +180,8 @@ class Fittable(Savable, BaseEstimator):
             Features; a data set has its own labels and weights. A path is that of Parquet, CSV or Arrow files, a
             table one of dask, Spark or DuckDB: rows stay where they are.
         y : array of shape (n,), or the name of a column
-            Labels; of a path or such a table, the column that has them.
+            Labels; of a path or such a table, the column that has them. Rows without a label (None, NaN) are left
+            out, with a warning.
         sample_weight : array of shape (n,), or the name of a column, default=None
             Row weights; weight 2 is the row twice, weight 0 leaves it out.
         checkpoint : path of a folder, default=None
@@ -391,7 +402,7 @@ class Fittable(Savable, BaseEstimator):
         """Statistics that have two classes or more, among them all that the settings name; else ValueError."""
         classes = s.domain.classes
         if not len(classes):
-            raise ValueError(f"{type(self).__name__} got no rows of a weight above zero")
+            raise ValueError(f"{type(self).__name__} got no rows with a label and a weight above zero")
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "
@@ -494,7 +505,7 @@ class Fittable(Savable, BaseEstimator):
             if reset:
                 self._encoder, given = self._new_encoder(given)
             else:
-                given = given.read_as(self._encoder.holding())
+                given = given.read_as(self._encoder.holding(), self._encoder.notations())
             return given.map(self._encoder).persist()
         rows, Y = self._check_rows(X, y, sample_weight)
         whole = Memory(rows, Y)
@@ -517,12 +528,23 @@ class Fittable(Savable, BaseEstimator):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return encoded
 
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
-        """Rows in memory and their labels, without rows of weight 0."""
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Any]:
+        """The rows in memory that have a label, with a warning if there are others."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        y = check_labels(y)
-        check_consistent_length(X, y)
+        y, known = known_labels(y)
+        if known is None:
+            check_consistent_length(X, y)
+            return X, y, sample_weight
+        check_consistent_length(X, known, sample_weight)
+        rows = np.flatnonzero(known)
+        emit(unlabelled(len(known) - len(rows)))
+        weight = None if sample_weight is None else _safe_indexing(sample_weight, rows)
+        return _safe_indexing(by_rows(X), rows), y, weight
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
+        """Rows in memory and their labels, without rows of weight 0."""
+        X, y, sample_weight = self._labelled(X, y, sample_weight)
         if sample_weight is None:
             return X, OneHot.of_checked(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -543,7 +565,7 @@ class Fittable(Savable, BaseEstimator):
         names = self._encoder.inputs(self.statistics_.domain.features).names
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
-            self.feature_names_in_ = names
+            self.feature_names_in_ = names.copy()  # as scikit-learn does, so that model files are equal
 
     # Fitted attributes
 

@@ -13,7 +13,7 @@ import typer
 from suffice.cli import console as options
 from suffice.cli.console import check_output, note, note_stale, noting, say, working
 from suffice.cli.store import Stored, keep, load, rows_for
-from suffice.data.files.sheet import Reading, TableError, counted
+from suffice.data.files.reading import Reading, TableError, counted
 from suffice.persistence import digest
 from suffice.report.console import check_writable
 

@@ -26,7 +26,7 @@ from suffice.compare.race.table import ComparedTable, read_table
 from suffice.compare.race.terminal import explained, show, watching
 from suffice.compare.race.verdict import Comparison
 from suffice.compare.race.workers import warm_up
-from suffice.data.files.sheet import Reading, TableError, counted
+from suffice.data.files.reading import Reading, TableError, counted
 from suffice.data.files.write import write_text
 from suffice.model_selection.measures import sample_rows
 from suffice.report.console import err, out, stop

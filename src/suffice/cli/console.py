@@ -20,7 +20,7 @@ from rich.table import Table as Grid
 from typer.core import TyperGroup
 
 from suffice._runtime.atomic_file import ANY, check_local, mark
-from suffice.data.files.sheet import TableError
+from suffice.data.files.reading import TableError
 from suffice.learners import StaleWarning
 from suffice.report.console import check_writable, err, out, reader_gone, stop
 

@@ -21,7 +21,7 @@ from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_na
 from suffice.compare.race.run import choose
 from suffice.compare.race.schedule import ChoiceRounds, about
 from suffice.compare.race.workers import warm_up
-from suffice.data.files.sheet import Reading, Sheet, TableError, counted
+from suffice.data.files.reading import FileTable, Reading, TableError, counted
 from suffice.data.files.target import as_doubles, labels_of, read_classes, useful
 from suffice.data.files.values import NOTHING, NUMBER, PLURAL, TEXT, kind_of
 from suffice.model_selection.measures import clearly_positive
@@ -92,7 +92,7 @@ def fit(
         raise typer.Exit(1)
 
 
-def _fit(sheet: Sheet, target: str, method: Method | None, how: Reading, seed: int, end: float) -> Stored:
+def _fit(sheet: FileTable, target: str, method: Method | None, how: Reading, seed: int, end: float) -> Stored:
     """Learn the model of a method, or without one, of the method that does best."""
     y = labels_of(sheet.table[target])
     if method is None:
@@ -140,7 +140,7 @@ def _described(stored: Stored, path: str, n: int) -> Stored:
     return replace(stored, about=stored.about.then(f"fit on {Path(path).name}: {counted(n, 'row')}"))
 
 
-def columns_for(method: Method, sheet: Sheet, target: str) -> Sheet:
+def columns_for(method: Method, sheet: FileTable, target: str) -> FileTable:
     """Keep the columns that a method takes, with a note on every other."""
     sheet = as_doubles(sheet, target)
     table, notes = sheet.table, list(sheet.notes)
@@ -167,12 +167,12 @@ def _empty(table: pa.Table) -> list[str]:
     return [name for name in table.column_names if table[name].null_count == len(table[name])]
 
 
-def _categories(how: Reading, sheet: Sheet) -> dict[str, str]:
+def _categories(how: Reading, sheet: FileTable) -> dict[str, str]:
     """The columns that the user has called categorical, as the setting `columns` of our estimators."""
     return {name: "category" for name in how.categorical if name in sheet.table.column_names}
 
 
-def _choose(sheet: Sheet, target: str, y: Array, how: Reading, seed: int, end: float) -> Method:
+def _choose(sheet: FileTable, target: str, y: Array, how: Reading, seed: int, end: float) -> Method:
     """Race the models that suit the table, show the results, and return the best."""
     X = sheet.table.drop_columns([target, *_empty(sheet.table)])
     with working("comparing models") as step:

@@ -11,9 +11,9 @@ import suffice
 from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
 from suffice.cli.store import Stored, load, rows_for
-from suffice.data.files.sheet import Reading, counted
+from suffice.data.files.reading import Reading, counted
 from suffice.data.files.values import PLURAL
-from suffice.data.files.ways import WAYS
+from suffice.data.notations import NOTATIONS
 from suffice.report.model_page import explain as write_page
 from suffice.report.model_page import settings
 
@@ -73,9 +73,9 @@ def _classes(model: Any) -> Any:
 
 
 def _columns(stored: Stored, became: Any) -> Any:
-    ways = {name: WAYS[way].words for name, way in stored.about.written.items()}
+    written = {name: NOTATIONS[one].words for name, one in stored.about.written.items()}
     rows = [
-        (name, ways.get(name, PLURAL[kind]), became[name].note if name in became else "")
+        (name, written.get(name, PLURAL[kind]), became[name].note if name in became else "")
         for name, kind in stored.about.columns.items()
     ]
     return grid((counted(len(rows), "column"), "read as", "what became of it"), rows, left=3)

@@ -17,7 +17,7 @@ from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, note_stale, noting, say, show, working
 from suffice.cli.store import ModelRows, load, rows_for
-from suffice.data.files.sheet import Reading, TableError, check_columns, counted
+from suffice.data.files.reading import Reading, TableError, check_columns, counted
 from suffice.data.files.write import check_suffix, write, write_text
 from suffice.model_selection.measures import gains_over_chance, no_better_than_chance, of_probabilities, roc
 from suffice.report.console import naming

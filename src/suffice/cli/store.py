@@ -16,11 +16,11 @@ from suffice._core.vector import Array
 from suffice._runtime.atomic_file import check_local
 from suffice._runtime.messages import join_words
 from suffice.cli.console import noting
-from suffice.data.files.sheet import Reading, Sheet, TableError, counted, nearest
+from suffice.data.files.reading import FileTable, Reading, TableError, counted, nearest
 from suffice.data.files.table import read
 from suffice.data.files.target import check_target, labelled, labels_like
 from suffice.data.files.values import BOOLEAN, NUMBER, READ_AS, TEXT, TYPES, kind_of
-from suffice.data.files.ways import WAYS
+from suffice.data.notations import NOTATIONS
 from suffice.persistence import ModelFileError, load_noted, save
 from suffice.persistence.schema import declared, suits
 
@@ -80,7 +80,7 @@ def _about(notes: Mapping[str, Any], path: Path) -> About:
     known, given = declared(About), notes[KEY]
     given = {key: value for key, value in given.items() if key in known} if isinstance(given, dict) else {"columns": 0}
     sound = all(suits(value, known[key][0]) for key, value in given.items())
-    of = {"columns": TYPES, "written": WAYS}
+    of = {"columns": TYPES, "written": NOTATIONS}
     if not sound or not all(set(given.get(key, {}).values()) <= set(names) for key, names in of.items()):
         raise ModelFileError(f"cannot load '{path}': its notes are not those of the command")
     return About(**given)
@@ -125,7 +125,7 @@ class ModelRows(NamedTuple):
 
     X: pa.Table
     y: Array | None
-    file: Sheet
+    file: FileTable
     notes: list[str]
 
 

@@ -10,7 +10,7 @@ from suffice.data.memory import Memory
 
 if TYPE_CHECKING:
     from suffice.data.dask import Dask
-    from suffice.data.files.parquet import Parquet
+    from suffice.data.files.source import Files
     from suffice.data.spark import Spark
     from suffice.data.sql import SQL
 
@@ -20,11 +20,11 @@ __all__ = [
     "Dask",
     "Data",
     "DataError",
+    "Files",
     "Layout",
     "Memory",
     "Named",
     "OneHot",
-    "Parquet",
     "Spark",
     "as_learned",
     "is_source",

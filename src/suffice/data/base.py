@@ -82,8 +82,8 @@ class Data(ABC):
         """The same rows, for sums that need no labels; the engine may give all rows one class."""
         return self
 
-    def read_as(self, holds: Mapping[Any, ColumnContent]) -> Data:  # noqa: ARG002 - only text files need it
-        """The same rows, with the columns of text files read as a model has learned them."""
+    def read_as(self, holds: Mapping[Any, ColumnContent], notations: Mapping[Any, str]) -> Data:  # noqa: ARG002
+        """The same rows, with the columns of text files read as a model has learned them; others need no help."""
         return self
 
     def precomputed(self, f: Callable[[Any], Any]) -> Data:  # noqa: ARG002 - most engines compute f in every pass
@@ -249,7 +249,7 @@ ENGINES = {  # the class for tables of a package
     "_duckdb": ("suffice.data.sql", "SQL"),
     "pyspark": ("suffice.data.spark", "Spark"),
 }
-FILES = ("suffice.data.files.parquet", "Parquet")
+FILES = ("suffice.data.files.source", "Files")
 
 
 def _place(X: Any) -> tuple[str, str] | None:
@@ -281,7 +281,7 @@ def source(X: Any, y: Any = None, weight: Any = None, columns: Any = None) -> Da
     if place is None and isinstance(y, str):
         raise ValueError(
             f"y is a name, {y!r}, but X is a {type(X).__name__} in memory: give the labels themselves, or a data set, "
-            f"as Memory(frame, target={y!r}) or, for several files, Parquet([...], target={y!r})"
+            f"as Memory(frame, target={y!r}) or, for several files, Files([...], target={y!r})"
         )
     if place is None:
         return None

@@ -30,11 +30,12 @@ from suffice._runtime.progress import reading
 from suffice._runtime.threads import undivided
 from suffice.data.base import Batch, R
 from suffice.data.layout import DataError, Layout, Unlabelled, located, no_labels
-from suffice.data.memory import Memory
+from suffice.data.memory import Memory, checked_weights
 from suffice.data.partitioned import (
     FAN_IN,
     ChangeBatch,
     Partial,
+    PartialSum,
     Partitioned,
     add_in_order,
     partition_name,
@@ -102,13 +103,14 @@ class Dask(Partitioned):
         self._form = _form(collection, target, weight, columns, keys)
         self._numbers: Sequence[int] = range(self._form.count)  # of the selected partitions
         self.client, self.verbose = client, verbose
+        self._warned: list[bool] = []
 
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the partitions, added by the workers in a fixed order."""
         leaves = self._tasks("sum", Partial(f, self.change))
         with _data_errors(self), self._quiet():
-            total: R = self._computed(leaves, _tree(self._numbers, leaves))
-        return total
+            total: PartialSum[R] = self._computed(leaves, _tree(self._numbers, leaves))
+        return self._value(total)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """A lazy data frame of the keys and of the answers by name, with the same divisions; of an array an array."""
@@ -366,7 +368,7 @@ class ReadBlock:
 
     def __call__(self, X: Any, y: Any, weight: Any = None) -> Batch:
         self.check(X)
-        data = Memory(X, np.asarray(y), None if weight is None else np.asarray(weight))
+        data = Memory(X, OneHot.of(np.asarray(y), checked_weights(weight, len(X))))
         return Batch(data.X, data._labels())
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from suffice._core.labels import OneHot, show_all
+from suffice._core.labels import OneHot, show_all, unlabelled
 from suffice._core.vector import Array
 from suffice._runtime.factorize import looked_up
+from suffice._runtime.messages import emit
 from suffice.data.base import Batch
 
 
@@ -44,7 +45,8 @@ class Layout:
     Parameters
     ----------
     target : str, default=None
-        The column with the labels; rows without labels can be predicted, not learned from.
+        The column with the labels. Rows without a label are left out of sums, with a warning; without a target, rows
+        can be predicted, not learned from.
     weight : str, default=None
         The column with the row weights.
     columns : tuple of str, default=None
@@ -131,15 +133,17 @@ class Layout:
             raise ValueError(f"there is no column {show_all(lost)}; the columns are {show_all(names)}")
 
     def batch(self, table: Any) -> Batch:
-        """The rows of a data frame of any library, with their labels; rows of weight zero are left out."""
+        """The rows of a data frame of any library, with their labels; those without one or of weight 0 are left out."""
         self.check_labels()
         frame = nw.from_native(table, eager_only=True)
         self.needed(frame.columns, labels=True)
-        weight = self._weights(frame)
-        if weight is not None and not weight.all():
-            rows = np.flatnonzero(weight)
-            frame, weight = frame[rows.tolist(), :], weight[rows]
-        return Batch(frame.select(self.features(frame.columns)).to_native(), self._labels(frame, weight))
+        weight, known = self._weights(frame), self._known(frame)
+        counts = known if weight is None else known & (weight > 0)
+        if not counts.all():
+            rows = np.flatnonzero(counts)
+            frame, weight = frame[rows.tolist(), :], None if weight is None else weight[rows]
+        labels = replace(self._labels(frame, weight), unlabelled=len(known) - int(known.sum()))
+        return Batch(frame.select(self.features(frame.columns)).to_native(), labels)
 
     def rows(self, table: Any) -> Any:
         """The features of a data frame, as one of the same library."""
@@ -154,6 +158,12 @@ class Layout:
         found = answer_columns(f(frame.select(self.features(frame.columns)).to_native()), names_of(f))
         check_apart(keys, found)
         return keys | found
+
+    def _known(self, frame: nw.DataFrame[Any]) -> Array:
+        """Which rows (n,) have a label."""
+        column = frame.get_column(str(self.target))
+        gone = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+        return np.asarray(~gone.to_numpy().astype(bool)) if gone.any() else np.ones(len(frame), dtype=bool)
 
     def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
         return _one_hot(frame.get_column(str(self.target)), str(self.target), weight)
@@ -186,15 +196,15 @@ class Unlabelled(Layout):
     def check_labels(self) -> None:
         """No labels are needed."""
 
+    def _known(self, frame: nw.DataFrame[Any]) -> Array:
+        return np.ones(len(frame), dtype=bool)
+
     def _labels(self, frame: nw.DataFrame[Any], weight: Array | None) -> OneHot:
         return one_class(len(frame), weight)
 
 
 def _one_hot(column: nw.Series[Any], called: str, weight: Array | None) -> OneHot:
-    """Labels (n,) with their weights; ValueError if one is missing."""
-    missing = column.null_count()
-    if missing:
-        raise ValueError(without_label(missing, len(column), called))
+    """Labels (n,), of which none is missing, with their weights."""
     if column.dtype.is_nested():
         raise ValueError(f"column {called!r} holds {column.dtype}, and labels are single values: take one out of each")
     native = column.to_native()
@@ -206,6 +216,7 @@ def _one_hot(column: nw.Series[Any], called: str, weight: Array | None) -> OneHo
     # Arrow finds the distinct labels many times as fast as NumPy.
     found = flat.dictionary_encode()
     values = found.dictionary.to_numpy(zero_copy_only=False)
+    values = values.astype(str) if str(flat.type).endswith("string") else values  # as the commands have them
     # Repeated, because scikit-learn warns of labels that are nearly all different.
     distinct = OneHot.of(np.tile(values, 3))
     codes = looked_up(distinct.codes[: len(values)], found.indices.to_numpy())
@@ -227,14 +238,11 @@ def no_labels(give: str, who: str = "this data set") -> str:
     return f"{who} has no labels to learn from: give {give}"
 
 
-def without_label(missing: int, every: int, called: str) -> str:
-    """The error of a column in which some labels are missing.
-
-    >>> without_label(1, 4, "y")
-    "1 of 4 rows have no label in column 'y': leave such rows out, or fill them in"
-    """
-    which = "all rows" if missing == every else f"{missing} of {every} rows"
-    return f"{which} have no label in column {called!r}: leave such rows out, or fill them in"
+def warn_once(count: int, warned: list[bool]) -> None:
+    """Warn that rows have no label, unless that was said before; `warned` remembers it."""
+    if count and not warned:
+        warned.append(True)
+        emit(unlabelled(count))
 
 
 def wrong_weights(called: str) -> str:

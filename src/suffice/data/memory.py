@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from suffice._core.features import Encoded, Rows
-from suffice._core.labels import OneHot
+from suffice._core.labels import OneHot, unlabelled
 from suffice._core.vector import Array
-from suffice._runtime.messages import COUNT, check_value, join_words, or_else
+from suffice._runtime.messages import COUNT, check_value, emit, join_words, or_else
 from suffice._runtime.progress import reading
 from suffice._runtime.threads import few_threads, spread_in_order
 from suffice.data.base import Batch, Between, Both, Change, Changed, Data, R
@@ -42,7 +42,8 @@ class Memory(Data):
     X : array, sparse matrix or data frame of shape (n, d)
         Features, or whatever a model's encoder takes that has a length and can be indexed by rows.
     y : array of shape (n,), default=None
-        Labels; rows without labels can be predicted, not learned from.
+        Labels; rows without labels can be predicted, not learned from. If only some lack one, they are left out of
+        sums, with a warning.
     weight : array of shape (n,) or the name of a column, default=None
         Row weights; a row of weight zero counts for nothing.
     batch_size : int, default=None
@@ -72,14 +73,16 @@ class Memory(Data):
         X, y, weight = _named_columns(X, y, weight, target)
         X = by_rows(table(X))
         n = _num_samples(X)
-        Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, _weights(weight, n))
+        Y = None if y is None else y if isinstance(y, OneHot) else OneHot.of(y, checked_weights(weight, n))
         if Y is not None and n != len(Y):
             raise ValueError(f"X has {n} rows, but there are {len(Y)} labels")
         self._every: Memory | None = None  # rows, with those of weight zero, which are predicted
+        if y is not None and not isinstance(y, OneHot) and Y is not None:
+            emit(unlabelled(Y.unlabelled))
         if Y is not None and not Y.whole:
             self._every = Memory(X, batch_size=batch_size, verbose=verbose)
             rows = np.flatnonzero(Y.weight)
-            X, Y = _safe_indexing(X, rows), Y[rows]
+            X, Y = _safe_indexing(X, rows), replace(Y[rows], unlabelled=Y.unlabelled)
         self.X, self.Y, self.batch_size, self.verbose = X, Y, batch_size, verbose
 
     def _labels(self) -> OneHot:
@@ -243,7 +246,8 @@ def _named_columns(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any
     return frame.drop(list(named.values())).to_native(), y, weight
 
 
-def _weights(weight: Any, n: int) -> Any:
+def checked_weights(weight: Any, n: int) -> Any:
+    """Weights (n,) of rows; ValueError unless they are finite numbers of at least 0."""
     if weight is None:
         return None
     weight = np.asarray(weight, dtype=float)

@@ -6,16 +6,16 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Generic, NamedTuple, Self, cast
 
 import narwhals as nw
 import numpy as np
 
 from suffice._core.labels import OneHot
 from suffice._runtime.threads import undivided
-from suffice.data.base import After, Batch, Both, Change, Data
+from suffice.data.base import After, Batch, Both, Change, Data, R
 from suffice.data.fingerprint import row_digests
-from suffice.data.layout import Layout, located
+from suffice.data.layout import Layout, located, warn_once
 from suffice.data.memory import row_slices
 
 FAN_IN = 8  # partial sums that one task adds
@@ -40,6 +40,16 @@ def slices(batch: Batch) -> Iterator[Batch]:
         yield Batch(X, batch.Y[rows])
 
 
+class PartialSum(NamedTuple, Generic[R]):
+    """A sum over some rows, and the number of others that were left out as they have no label."""
+
+    value: R
+    unlabelled: int
+
+    def __add__(self, other: Any) -> PartialSum[R]:
+        return PartialSum(cast(Any, self.value) + other.value, self.unlabelled + other.unlabelled)
+
+
 @dataclass(frozen=True)
 class Partial:
     """The sum of f over one partition after a change. A value, so that it can be sent to a worker."""
@@ -47,11 +57,11 @@ class Partial:
     f: Callable[[Batch], Any]
     change: Change | None = None
 
-    def __call__(self, number: int, batch: Batch) -> Any:
+    def __call__(self, number: int, batch: Batch) -> PartialSum[Any]:
         f = self.f if self.change is None else After(self.change, self.f)
         with located(partition_name(number)), undivided(batch.X.shape[1]):
             first, *rest = map(f, slices(batch))
-            return sum(rest, first)
+            return PartialSum(sum(rest, first), batch.Y.unlabelled)
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,12 @@ class Partitioned(Data):
     change: Change | None = None  # to be made to batches when they are read
     features: Callable[[Any], Any] | None = None  # all changes to features since they were read
     _cache: Cache | None = None
+    _warned: list[bool]  # not empty once it was said that rows have no label; all copies share it
+
+    def _value(self, total: PartialSum[R]) -> R:
+        """The value of a sum, with a warning if rows were left out."""
+        warn_once(total.unlabelled, self._warned)
+        return total.value
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None

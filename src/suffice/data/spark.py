@@ -28,6 +28,7 @@ from suffice.data.partitioned import (
     FAN_IN,
     ChangeBatch,
     Partial,
+    PartialSum,
     Partitioned,
     add_in_order,
     partition_name,
@@ -57,7 +58,8 @@ class Spark(Partitioned):
     df : pyspark.sql.DataFrame
         The rows, in a session of the caller's; data frames of Spark Connect are refused.
     target : str, default=None
-        The column with the labels; rows without labels can be predicted, not learned from.
+        The column with the labels. Rows without a label are left out of sums, with a warning; without a target, rows
+        can be predicted, not learned from.
     weight : str, default=None
         The column with the row weights.
     columns : list of str, default=None
@@ -88,6 +90,7 @@ class Spark(Partitioned):
         self.frame, self.layout, self.verbose = df, Layout.of(target, weight, columns, keys), verbose
         self.layout.needed(df.columns, labels=target is not None)
         self._selected: frozenset[int] | None = None  # numbers of partitions; None: all
+        self._warned: list[bool] = []
         _use_this_python(df.sparkSession.sparkContext)
 
     def sum(self, f: Callable[[Batch], R]) -> R:
@@ -100,12 +103,11 @@ class Spark(Partitioned):
             advance(sum(row["count"] for row in rows))
         if not rows:
             empty = self._empty_batch() if self._cache is None else self._cache.empty
-            nothing: R = partial(0, empty)
-            return nothing
-        found: R | Fault = pickle.loads(rows[0]["value"])  # noqa: S301 - bytes of our own
+            return self._value(cast("PartialSum[R]", partial(0, empty)))
+        found: PartialSum[R] | Fault = pickle.loads(rows[0]["value"])  # noqa: S301 - bytes of our own
         if isinstance(found, Fault):
             raise DataError(found.message)
-        return found
+        return self._value(found)
 
     def transform(self, f: Callable[[Any], Any]) -> Any:
         """A lazy data frame of the keys and of the answers by name."""
@@ -329,7 +331,7 @@ class Sum:
     selected: frozenset[int] | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        part, total = begin_task(), None
+        part, total = begin_task(), cast(Any, None)
         if self.selected is not None and part not in self.selected:
             deque(batches, 0)  # Spark does not use a worker again that has not read all of its input
             return

@@ -47,6 +47,10 @@ class Encoder(ABC):
         """The content of each column, by name or number, as far as the encoder has learned it."""
         return {}
 
+    def notations(self) -> Mapping[Any, str]:
+        """The notations of columns that were read from text, by name or number, as far as they were not plain."""
+        return {}
+
     def within(self, name: str) -> Encoder | None:  # noqa: ARG002 - most read all blocks at once
         """The encoder of one block, if that block has its own."""
         return None

@@ -12,11 +12,12 @@ import narwhals as nw
 import numpy as np
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features, difference
-from suffice._core.kinds import NUMERIC, TEMPORAL, Block, ColumnContent, ColumnScale, ReadAs, temporal
+from suffice._core.kinds import NUMERIC, TEMPORAL, TEXTUAL, Block, ColumnContent, ColumnScale, ReadAs, temporal
 from suffice._core.labels import missing, moment, show, show_all, value_kind
 from suffice._core.vector import Array
 from suffice.data import Batch, Data
 from suffice.data.memory import table
+from suffice.data.notations import KEY, MISSING, NOTATIONS, OF_TEXT, PLAIN_SHAPES, content_of, fitting, parsed, settled
 from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import (
     Encoder,
@@ -38,9 +39,10 @@ LOOKS_LIKE = 0.9  # share of these that must parse for the column to be called s
 class Column:
     """One column of a data frame or an array (n,), and its name in messages."""
 
-    def __init__(self, values: Any, called: str) -> None:
+    def __init__(self, values: Any, called: str, notation: str | None = None) -> None:
         self.values, self.called = values, called
         self.dtype = values.dtype
+        self.notation = notation  # in which a file had the values as text
 
     def _by_type(self) -> tuple[ColumnScale, ColumnContent] | None:
         """Its scale and content by the type of its values; None if the type does not tell."""
@@ -69,11 +71,20 @@ class Column:
             )
         return None
 
-    def kind(self) -> tuple[ColumnScale, str]:
-        """Its scale, and its content in words: by its type, or by its values where the type does not tell."""
-        known = self._by_type()
-        if known is not None:
-            return known
+    def kind(self) -> ColumnKind:
+        """Its scale and content by its type, or by its values where the type does not tell, and its notations."""
+        scale, holds = self._by_type() or self._by_values()
+        if holds in TEXTUAL:
+            return ColumnKind(scale, holds, self._notations())
+        return ColumnKind(scale, holds, () if self.notation is None else (self.notation,))
+
+    def _notations(self) -> tuple[str, ...]:
+        """The notations that fit all values; none fits a word without digits, which most text begins with."""
+        values = self.objects()
+        first = next((value for value in values if isinstance(value, str)), "")
+        return fitting(values) if first.strip() in MISSING or any(map(str.isdigit, first)) else ()
+
+    def _by_values(self) -> tuple[ColumnScale, str]:
         present = {_content(v) for v in self.objects() if not missing(v)}
         if not present:
             # NaN is a float: a column of nothing else is one of numbers.
@@ -83,6 +94,51 @@ class Column:
             return ColumnScale.NUMBER, present.pop()
         text = present == {ColumnContent.TEXT}
         return ColumnScale.CATEGORY, _content_of_text(self.objects()) if text else " and ".join(sorted(present))
+
+    def read(self) -> Column:
+        """The column with its text as dates, times or numbers, if all of it is in one notation."""
+        values = self.objects() if self._has_text() else []
+        name = settled(fitting(values))
+        return self if name is None else self._in(name, values)
+
+    def _in(self, name: str, values: list[Any]) -> Column:
+        """The column with its text in a notation as values."""
+        known = {value: parsed(value, name) for value in set(values) if isinstance(value, str)}
+        dtype: Any = {ColumnContent.DATES: "M8[us]", ColumnContent.NUMBERS: float}.get(content_of(name), object)
+        return Column(np.array([known.get(value) for value in values], dtype=dtype), self.called)
+
+    def read_as(self, role: Role) -> Column:
+        """The column as a model reads it: text as dates, times or numbers where these were learned."""
+        if role.kind in (ReadAs.CATEGORY, ReadAs.DROP) or role.content not in NUMERIC or not self._has_text():
+            return self
+        values = self.objects()
+        found = fitting(values)
+        if found == OF_TEXT:
+            return Column(np.full(len(values), None), self.called)  # missing, all of them
+        allowed = OF_TEXT if role.notation is None else (*PLAIN_SHAPES, role.notation)
+        names = [name for name in found if content_of(name) is role.content and name in allowed]
+        name = settled(names)
+        if name is None and role.content in TEMPORAL:
+            raise ValueError(self._unreadable(values, role))
+        return self if name is None else self._in(name, values)
+
+    def _has_text(self) -> bool:
+        dtype = self.dtype
+        if dtype in (np.dtype(object), nw.Object):
+            return any(isinstance(value, str) for value in self.objects())
+        return dtype.kind in "UT" if isinstance(dtype, np.dtype) else dtype in (nw.String, nw.Categorical, nw.Enum)
+
+    def _unreadable(self, values: list[Any], role: Role) -> str:
+        """The error of text that is to be read as dates or times."""
+        names = OF_TEXT if role.notation is None else (*PLAIN_SHAPES, role.notation)
+        text = [value for value in values if isinstance(value, str) and value.strip() not in MISSING]
+        strange = [value for value in text if all(parsed(value, name) is None for name in names)]
+        plain = "hh:mm" if role.content is ColumnContent.TIMES_OF_DAY else "yyyy-mm-dd"
+        now = show((strange or text)[0])
+        return (
+            f"{self.called} held {role.holds} in the first rows, and now holds {now}: correct it, or write all values "
+            f"in one way, as {role.notation or plain}"
+        )
 
     def objects(self) -> list[Any]:
         """Its values as Python objects."""
@@ -314,6 +370,7 @@ class Role(NamedTuple):
     kind: ReadAs
     holds: str  # its content in words
     given: bool  # whether the user gave its kind
+    notation: str | None = None  # of values that were read from text, if that was not plain
 
     @property
     def content(self) -> ColumnContent:
@@ -326,12 +383,41 @@ class Role(NamedTuple):
         return (KEPT_BLOCKS if self.given or self.content in TEMPORAL else BLOCKS).get(self.kind)
 
 
+class ColumnKind(NamedTuple):
+    """What some rows show of a column. `a & b` is what they show together: a decides if it has values."""
+
+    scale: str  # a ColumnScale
+    holds: str  # its content in words
+    notations: tuple[str, ...] = ()  # that fit all values
+
+    def __and__(self, other: ColumnKind) -> ColumnKind:
+        if self.scale == ColumnScale.NOTHING:
+            return other
+        if other.scale == ColumnScale.NOTHING or not self.notations:
+            return self
+        both = tuple(name for name in self.notations if name in other.notations)
+        # Further rows settle the order of day and month. A column that was settled stays: other text is an error.
+        return self if not both and settled(self.notations) else self._replace(notations=both)
+
+    def role(self, name: Any, numeric: ReadAs, given: str | None) -> Role:
+        """The role of the column, whose kind may be given; numbers are read as `numeric`."""
+        notation, scale, holds = settled(self.notations) if self.notations else None, self.scale, str(self.holds)
+        if notation is None and 0 < len(self.notations) < len(OF_TEXT):
+            holds = str(ColumnContent.TEXT_LIKE_DATES)  # of which nothing shows what is the day
+        if given == ReadAs.CATEGORY:
+            notation = None
+        elif notation is not None and scale == ColumnScale.CATEGORY:
+            scale, holds = ColumnScale.NUMBER, str(content_of(notation))
+        kind = given or (numeric if scale == ColumnScale.NUMBER else ReadAs.CATEGORY)
+        return Role(name, ReadAs(kind), holds, given is not None, notation if notation in NOTATIONS else None)
+
+
 @dataclass(frozen=True)
 class Survey:
     """The kinds of the columns of some rows. `a + b` takes a column's kind from b where a has seen no values of it."""
 
     names: tuple[str, ...] | None
-    kinds: tuple[tuple[str, str], ...]  # the ColumnScale of each, and its content in words
+    kinds: tuple[ColumnKind, ...]
 
     @classmethod
     def of(cls, X: Any, who: str) -> Survey:
@@ -344,8 +430,7 @@ class Survey:
             return self
         if len(self.kinds) != len(other.kinds):
             raise ValueError(f"the features differ: {len(self.kinds)} here, {len(other.kinds)} there")
-        both = tuple(b if a[0] == ColumnScale.NOTHING else a for a, b in zip(self.kinds, other.kinds, strict=True))
-        return replace(self, kinds=both)
+        return replace(self, kinds=tuple(a & b for a, b in zip(self.kinds, other.kinds, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -360,25 +445,35 @@ class SurveyColumns:
     def query(self, rows: DatabaseRows) -> Survey:
         """Survey the rows of a database."""
         names = rows.features.names
-        return Survey(None if names is None else tuple(names.tolist()), tuple(rows.holding()))
+        return Survey(
+            None if names is None else tuple(names.tolist()), tuple(ColumnKind(*one) for one in rows.holding())
+        )
 
 
 def columns_of(X: Any, who: str) -> tuple[tuple[str, ...] | None, list[Column]]:
     """The columns of a table, and their names if they have any."""
     frame = frame_of(X)
     if frame is not None:
-        names = tuple(names_of(frame).tolist())
+        names, written = tuple(names_of(frame).tolist()), _notations_in(frame.to_native())
         pairs = zip(frame.iter_columns(), names, strict=True)
-        return names, [Column(series, f"column {name!r}") for series, name in pairs]
+        return names, [Column(series, f"column {name!r}", written.get(name)) for series, name in pairs]
     return None, [Column(values, f"column {j}") for j, values in enumerate(as_array(table(X), who).T)]
+
+
+def _notations_in(table: Any) -> dict[str, str]:
+    """The notations of columns that were read from text, by name, which an Arrow table keeps with its types."""
+    fields = table.schema if hasattr(getattr(table, "schema", None), "metadata") else ()
+    named = {field.name: (field.metadata or {}).get(KEY, b"").decode() for field in fields}
+    return {name: notation for name, notation in named.items() if notation in NOTATIONS}
 
 
 @dataclass(frozen=True)
 class Table(Encoder):
     """Columns in blocks by their kind: "bins" and "gaussian" hold numbers (n, d), "category" codes (n, d).
 
-    By its type a column of numbers, dates (in days) or durations is numeric, any other is a category. Missing entries
-    are NaN or the code -1.
+    By its type a column of numbers, dates (in days) or durations is numeric, any other is a category. Text is read as
+    in files: if all values are dates, times, amounts of a currency or percentages in one notation, it is numeric.
+    Missing entries are NaN or the code -1.
 
     Parameters
     ----------
@@ -434,20 +529,21 @@ class Table(Encoder):
         # The types of the columns may tell all, without reading a row.
         typed = data.empty_frame()
         survey = None if typed is None else Survey.of(typed, self.who)
-        if survey is None or any(scale == ColumnScale.NOTHING for scale, _ in survey.kinds):
+        if survey is None or any(kind.scale == ColumnScale.NOTHING for kind in survey.kinds):
             survey = data.sum(SurveyColumns(self.who))
         features = Features(len(survey.kinds), None if survey.names is None else object_array(survey.names))
         given = {features.index(name, f"{self.who}: `columns`"): kind for name, kind in self.columns}
-        roles = []
-        for j, (key, (scale, holds)) in enumerate(zip(features.keys, survey.kinds, strict=True)):
-            by_type = self.numeric if scale == ColumnScale.NUMBER else ReadAs.CATEGORY
-            roles.append(Role(key, ReadAs(given.get(j, by_type)), str(holds), j in given))
+        pairs = enumerate(zip(features.keys, survey.kinds, strict=True))
+        roles = [kind.role(key, self.numeric, given.get(j)) for j, (key, kind) in pairs]
         if all(role.kind == ReadAs.DROP for role in roles):
             raise ValueError(f"{self.who}: every column is left out by `columns`: nothing remains to learn from")
         return replace(self, roles=tuple(roles), names=survey.names)
 
     def holding(self) -> Mapping[Any, ColumnContent]:
         return {role.name: role.content for role in self.roles or ()}
+
+    def notations(self) -> Mapping[Any, str]:
+        return {role.name: role.notation for role in self.roles or () if role.notation is not None}
 
     def without(self, columns: Iterable[int]) -> Self:
         """The prepared encoder without some columns, given by their numbers."""
@@ -475,6 +571,7 @@ class Table(Encoder):
         layout = self._layout()
         names, columns = columns_of(X, self.who)
         self._check_columns(names, len(columns))
+        columns = [column.read_as(role) for role, column in zip(self.roles or (), columns, strict=True)]
         for role, column in zip(self.roles or (), columns, strict=True):
             self._check_kind(role, column)
         keys = object_array([role.name for role in self.roles or ()])
@@ -513,14 +610,16 @@ class Table(Encoder):
         times, empty = role.content in TEMPORAL, role.content is ColumnContent.EMPTY
         if role.given or not (times or (empty and role.kind == ReadAs.CATEGORY)):
             return
-        kind, holds = column.kind()
-        if empty and kind == ColumnScale.NUMBER and holds != ColumnContent.EMPTY:
+        now = column.kind().role(role.name, self.numeric, None)
+        if empty and now.kind != ReadAs.CATEGORY and now.content is not ColumnContent.EMPTY:
             raise ValueError(
-                f"{column.called} had no values in the first rows, and now holds {holds}: begin with rows that have "
-                f"some, or say in `columns` what to read it as"
+                f"{column.called} had no values in the first rows, and now holds {now.holds}: begin with rows that "
+                f"have some, or say in `columns` what to read it as"
             )
-        if times and holds not in (*TEMPORAL, ColumnContent.EMPTY):
-            raise ValueError(f"{column.called} held {role.holds} in the first rows, and now holds {holds}: convert it")
+        if times and now.content not in (*TEMPORAL, ColumnContent.EMPTY):
+            raise ValueError(
+                f"{column.called} held {role.holds} in the first rows, and now holds {now.holds}: convert it"
+            )
 
     def _check_columns(self, names: tuple[str, ...] | None, width: int) -> None:
         """ValueError, in the words that scikit-learn's checks look for, unless these are the columns learned from."""

@@ -67,6 +67,9 @@ class Views(Encoder):
     def holding(self) -> Mapping[Any, ColumnContent]:
         return self.inner.holding()
 
+    def notations(self) -> Mapping[Any, str]:
+        return self.inner.notations()
+
     def within(self, name: str) -> Encoder | None:
         return dict(self.views).get(name)
 

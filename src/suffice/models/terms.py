@@ -425,7 +425,7 @@ def _entries(values: Any, column: Any, numbers: bool) -> Array:
     """A column (n,) of an array or of a data frame, as numbers or as categories."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     of = Column(series if isinstance(series, nw.Series) else np.asarray(values), f"column {column!r}")
-    return of.numbers() if numbers else of.categories()
+    return of.read().numbers() if numbers else of.categories()
 
 
 def tables(features: CategoricalFeatures, keys: Sequence[Any], values: Array) -> Nomogram:

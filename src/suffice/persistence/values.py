@@ -104,7 +104,7 @@ class Writer:
         name = self._names[type(v)]
         if isinstance(v, BaseEstimator):
             settings = v.get_params(deep=False)
-            state = {key: value for key, value in vars(v).items() if key not in settings}
+            state = {key: value for key, value in sorted(vars(v).items()) if key not in settings}
             kind: Any = type(v)
             if REQUESTS in state:
                 raise ModelFileError(

@@ -20,7 +20,7 @@ from suffice._estimator.classifier import Classifier
 from suffice._estimator.explaining import Contributions, beyond_mean, name_of
 from suffice._runtime.lazy import cached_property
 from suffice._runtime.messages import join_words
-from suffice.data.files.sheet import counted
+from suffice.data.files.reading import counted
 from suffice.encoders.base import frame_of
 from suffice.encoders.table import Column, columns_of
 from suffice.models import Nomogram, NoNomogramError
@@ -66,7 +66,7 @@ class SubjectRows:
 
     @cached_property
     def _columns(self) -> list[Column]:
-        return columns_of(self.X, "explain")[1]
+        return [column.read() for column in columns_of(self.X, "explain")[1]]
 
     def column(self, key: Any) -> Column:
         """Return a column by its name; the order of the columns is that of the fitted classifier."""

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import suffice
 from suffice._core.vector import Array
-from suffice.data.files.sheet import TableError, nearest
+from suffice.data.files.reading import TableError, nearest
 from suffice.learners import ClosedForm, RiskCalibration
 from suffice.model_selection.measures import Dataset
 

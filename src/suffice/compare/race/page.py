@@ -20,7 +20,7 @@ from suffice.compare.race.schedule import Findings
 from suffice.compare.race.table import EMBEDDED, ComparedTable
 from suffice.compare.race.terminal import MEANING, SIGNS, left_out, warnings_of
 from suffice.compare.race.verdict import Comparison
-from suffice.data.files.sheet import counted
+from suffice.data.files.reading import counted
 from suffice.model_selection.measures import FALSE_POSITIVE_RATES
 from suffice.report import page
 from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
@@ -152,7 +152,7 @@ def _rows(race: Race, target: str | None, size: int | None) -> tuple[set[str], l
         steps.append(f"X = X[{list(data.names)!r}]")
     else:
         imports = {
-            "from suffice.data.files.sheet import Reading",
+            "from suffice.data.files.reading import Reading",
             "from suffice.data.files.target import in_days, read_classes",
         }
         how = race.table.how

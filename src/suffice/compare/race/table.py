@@ -11,7 +11,7 @@ from sklearn import datasets as bundled
 
 from suffice._runtime.atomic_file import check_local
 from suffice._runtime.messages import join_words
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns
+from suffice.data.files.reading import FileTable, Reading, TableError, check_columns
 from suffice.data.files.target import as_doubles, in_days, read_classes, useful
 from suffice.model_selection.measures import Dataset
 
@@ -45,14 +45,14 @@ def read_table(path: str, target: str | None, how: Reading | None = None, many: 
     return ComparedTable(data, tuple(notes), how)
 
 
-def _embedded(name: str, drop: tuple[str, ...]) -> tuple[Sheet, str]:
+def _embedded(name: str, drop: tuple[str, ...]) -> tuple[FileTable, str]:
     got = getattr(bundled, f"load_{name}")()
     columns = {str(feature): got.data[:, j] for j, feature in enumerate(got.feature_names)}
     table = pa.table({**columns, "class": np.asarray(got.target_names)[got.target].astype(str)})
     check_columns(table.column_names, drop)
     if "class" in drop:
         raise TableError("'class' is the column of the classes and cannot be dropped")
-    return Sheet(name, table.drop_columns(list(drop))), "class"
+    return FileTable(name, table.drop_columns(list(drop))), "class"
 
 
 def _without_single_rows(data: Dataset, notes: list[str]) -> Dataset:

@@ -18,7 +18,7 @@ from suffice.compare.race.run import Watch
 from suffice.compare.race.schedule import Findings
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison
 from suffice.compare.result import p_text
-from suffice.data.files.sheet import counted
+from suffice.data.files.reading import counted
 from suffice.report.page import seconds
 
 SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}

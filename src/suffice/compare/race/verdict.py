@@ -16,7 +16,7 @@ from suffice.compare.race.methods import CHANCE, METHODS, Given, is_chance
 from suffice.compare.race.schedule import Findings
 from suffice.compare.result import p_text
 from suffice.compare.two import MAX_EXACT_ROWS
-from suffice.data.files.sheet import counted
+from suffice.data.files.reading import counted
 from suffice.model_selection.measures import Result, calibration_error
 from suffice.report.page import Point, pooled
 

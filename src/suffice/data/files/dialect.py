@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.data.files.encoding import TextFile
-from suffice.data.files.sheet import Reading, TableError
+from suffice.data.files.forms import BARE, COMMAS, FORMS, LABEL, PLAIN, first_with, fits, looks_like, shows
+from suffice.data.files.reading import Reading, TableError
 from suffice.data.files.text import Header, TextBlock, blocks, header_note, header_of, line_of, ragged
 from suffice.data.files.values import (
     NOTHING,
@@ -18,13 +19,15 @@ from suffice.data.files.values import (
     WORDS,
     Where,
     as_learned,
+    finite,
     first_unlike,
     infinite_note,
     kind_of,
+    known,
     nearly_note,
     plain,
 )
-from suffice.data.files.ways import BARE, COMMAS, FORMS, LABEL, PLAIN, WAYS, first_with, fits, looks_like, shows
+from suffice.data.notations import KEY, NOTATIONS, settled
 
 BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes read at a time; the later ones are for files with longer lines
 MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
@@ -52,13 +55,13 @@ class Dialect:
 
     @property
     def schema(self) -> pa.Schema:
-        """The types of the columns as they are read."""
-        return pa.schema([(name, self._type(name)) for name in self.header.names])
+        """The types of the columns as they are read, with their notations."""
+        return pa.schema([self._field(name) for name in self.header.names])
 
     @property
     def written(self) -> dict[str, str]:
-        """The ways of the columns that are not written plainly."""
-        return {name: form for name, form in self.forms.items() if form in WAYS}
+        """The notations of the columns that are not written plainly."""
+        return {name: form for name, form in self.forms.items() if form in NOTATIONS}
 
     def check(self, names: Collection[str]) -> None:
         """TableError if one of these columns changes its kind."""
@@ -86,8 +89,8 @@ class Dialect:
             if (form := self.forms[name]) in PLAIN and name not in self.spaces and name not in self.learned
         }
         for block in blocks(file, self.header, self.block, names, direct, self.missing, self.decimal):
-            columns = {name: self._read(file, name, block) for name in names}
-            yield pa.table(columns)
+            columns = [self._read(file, name, block) for name in names]
+            yield pa.table(columns, pa.schema([self._field(name) for name in names]))
 
     def _read(self, file: TextFile, name: str, block: TextBlock) -> pa.ChunkedArray:
         column, form = block.columns[name], self.forms[name]
@@ -97,12 +100,14 @@ class Dialect:
                 column = pa.chunked_array([pa.nulls(len(column), self._type(name))])
             elif form != TEXT:
                 column = fits(column, form, self.decimal)
-        column = plain(column)
-        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
-            column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
+        column = finite(plain(column))
         if name in self.learned:
             return as_learned(name, column, self.learned[name], place(file, self.header, block.first))
         return column.cast(self._type(name))
+
+    def _field(self, name: str) -> pa.Field:
+        written = self.written.get(name)
+        return pa.field(name, self._type(name), metadata=None if written is None else {KEY: written.encode()})
 
     def _type(self, name: str) -> pa.DataType:
         form = self.forms[name]
@@ -118,13 +123,6 @@ def place(file: TextFile, header: Header, before: int = 0) -> Where:
     return lambda row: f"{file.path}, line {line_of(file, header, before + row)}"
 
 
-def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
-    """Text without spaces around it, and with null for missing marks."""
-    trimmed = pc.utf8_trim_whitespace(column)
-    marks = pc.is_in(trimmed, pa.array(list(missing), pa.string()))
-    return pc.if_else(marks, pa.scalar(None, pa.string()), trimmed)
-
-
 @dataclass
 class ColumnScan:
     """The forms that the values of a column allow so far, and facts for notes."""
@@ -132,9 +130,9 @@ class ColumnScan:
     name: str
     decimal: str | None
     forms: list[str]
-    way: str | None = None  # of writing the values, if it is known
+    notation: str | None = None  # of the values, if it is known
     text: bool = False  # text, whatever the values look like
-    shown: set[str] = field(default_factory=set)  # ways of numbers that a value excludes all others for
+    shown: set[str] = field(default_factory=set)  # notations of numbers, as a value excludes all others
     known: int = 0  # values that are not missing
     strange: int = 0  # values that are not numbers
     first_strange: tuple[int, str] | None = None  # row and value
@@ -185,19 +183,22 @@ class ColumnScan:
         """The form of all values so far."""
         if not self.known and not self.text:
             return NOTHING
-        if self.way is not None:
-            kind = FORMS[self.way]
-            return next((form for form in (self.way, *PLAIN) if form in self.forms and FORMS[form] == kind), TEXT)
+        if self.notation is not None:
+            kind = FORMS[self.notation]
+            return next((form for form in (self.notation, *PLAIN) if form in self.forms and FORMS[form] == kind), TEXT)
         plain_form = next((form for form in PLAIN if form in self.forms), None)
         if plain_form is not None:
             return plain_form
-        ways = [way for way in WAYS if way in self.forms and (WAYS[way].point is None or way in self.shown)]
-        numbers = all(WAYS[way].to is None for way in ways)  # have the same value in each way that fits
-        if ways and (numbers or len(ways) == 1):
-            return ways[0]
+        notation = settled([one for one in self.forms if one in NOTATIONS and self._shows(one)])
+        if notation is not None:
+            return notation
         # Codes such as 007 fit numbers with decimal commas, too: these need a comma to show.
         commas = COMMAS in self.forms and (self.comma is not None or self.decimal is not None)
         return COMMAS if commas else TEXT
+
+    def _shows(self, notation: str) -> bool:
+        """False if the values are numbers in other notations as well, maybe different ones."""
+        return NOTATIONS[notation].point is None or notation in self.shown
 
     @property
     def kind(self) -> str:
@@ -209,8 +210,8 @@ class ColumnScan:
         """Notes on decisions of the reader."""
         if self.text:
             return []
-        if self.form in WAYS:
-            return [f"{self.name!r} is read as {WAYS[self.form].words}"]
+        if self.form in NOTATIONS:
+            return [f"{self.name!r} is read as {NOTATIONS[self.form].words}"]
         if self.form == COMMAS and self.decimal is None:
             return [f"{self.name!r} has decimal commas, as in {self.comma!r}, and is read as numbers"]
         if self.form == TEXT:
@@ -244,7 +245,7 @@ def find_dialect(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Di
         return _dialect(file, header, size, rows, scans, how, learned, notes)
     raise TableError(
         f"{file.path} cannot be read as a table: {why}. The separator is {header.separator!r}; "
-        "give another by --separator"
+        "give another by --separator (separator= in Python)"
     )
 
 
@@ -286,7 +287,7 @@ def _scan(
             kind, forms = one.kind, one.forms
             one.add(block, how.missing)
             fixed = block.first and kind not in (TEXT, NOTHING) and name not in learned
-            if one.changed is None and (one.kind == TEXT if one.way is not None else fixed and one.kind != kind):
+            if one.changed is None and (one.kind == TEXT if one.notation is not None else fixed and one.kind != kind):
                 one.changed = _kind_error(file, header, block, one, kind, forms, how)
         rows = block.first + block.rows
     return rows, scans
@@ -295,11 +296,11 @@ def _scan(
 def _new_scan(name: str, header: Header, how: Reading, learned: Mapping[str, str]) -> ColumnScan:
     if name in how.categorical or learned.get(name) == TEXT:
         return ColumnScan(name, how.decimal, [], text=True)
-    way = how.written.get(name)
-    forms = [*PLAIN, *WAYS, COMMAS] if way is None else [*PLAIN, way]
+    notation = how.written.get(name)
+    forms = [*PLAIN, *NOTATIONS, COMMAS] if notation is None else [*PLAIN, notation]
     if name in header.strings and name not in learned:
         forms = [form for form in forms if form not in BARE]
-    return ColumnScan(name, how.decimal, forms, way)
+    return ColumnScan(name, how.decimal, forms, notation)
 
 
 def _kind_error(
@@ -308,10 +309,10 @@ def _kind_error(
     """The error of the first value that does not fit the rows before it, with its place."""
     column = known(block.columns[one.name], how.missing)
     forms = [form for form in forms if str(kind_of(pa.chunked_array([], FORMS[form]))) == kind]
-    forms = forms if one.way is None else [one.way]
+    forms = forms if one.notation is None else [one.notation]
     row = first_unlike(column, lambda rows: any(fits(rows, form, how.decimal) is not None for form in forms))
     found = f"{place(file, header, block.first)(row)}, column {one.name!r}: {column[row].as_py()!r}"
-    if one.way is not None:
-        learned = f"{WAYS[one.way].words}, as which the model has learned the column"
-        return f"{found} is not of {learned}: write all values in that way"
+    if one.notation is not None:
+        learned = f"{NOTATIONS[one.notation].words}, as which the model has learned the column"
+        return f"{found} is not of {learned}: write all values in that notation"
     return f"{found} is not a {WORDS[kind]}, as the rows before have: correct it, or write it as a missing value"

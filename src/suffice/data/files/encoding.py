@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from suffice._runtime.atomic_file import check_local
-from suffice.data.files.sheet import TableError
+from suffice.data.files.reading import TableError
 
 GZIP = b"\x1f\x8b"
 CHUNK = 1 << 22  # bytes read at a time

@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 from suffice._runtime.messages import join_words
 from suffice.data.files.dialect import find_dialect
 from suffice.data.files.encoding import file_bytes, text_file
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, index_columns
+from suffice.data.files.reading import FileTable, Reading, TableError, check_columns, index_columns
 from suffice.data.files.text import blocks
-from suffice.data.files.values import TEXT, Where, as_learned, cleaned, plain
+from suffice.data.files.values import TEXT, Where, as_learned, cleaned, kind_of, plain
+from suffice.data.notations import fitting, settled
 
 TYPED = {  # readers of files with types, by their first bytes
     b"PAR1": lambda data: pq.read_table(pa.BufferReader(data)),
@@ -30,7 +31,7 @@ def read(
     learned: Mapping[str, str] | None = None,
     target: str | None = None,
     keep: Collection[str] = (),
-) -> Sheet:
+) -> FileTable:
     """A CSV, TSV, JSON lines, Parquet, Arrow or Feather file, also compressed by gzip, recognised by their content.
 
     An index of pandas is left out, unless one of the arguments names it.
@@ -60,7 +61,7 @@ def read(
 
 def _text(
     path: str, data: bytes, how: Reading, learned: Mapping[str, str], target: str | None, keep: Collection[str]
-) -> Sheet:
+) -> FileTable:
     """A text file."""
     file = text_file(path, lambda: pa.BufferReader(data))
     unused = {*keep} - {target, *learned}
@@ -77,10 +78,10 @@ def _text(
     trimmed = [repr(name) for name in names if name in dialect.spaces - unused]
     if trimmed:
         notes = (*notes, f"spaces around the values of {join_words(trimmed, 4)} are left out")
-    return Sheet(path, table, notes, raw, dialect.written)
+    return FileTable(path, table, notes, raw, dialect.written)
 
 
-def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[Sheet, Where]:
+def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[FileTable, Where]:
     """A file with types, and a function that gives the place of a row."""
     try:
         table = reader(data)
@@ -96,10 +97,10 @@ def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[
     if not table.num_rows:
         raise TableError(f"{path} has columns and no rows")
     kept = table.select([name for name in names if name in keep])
-    return Sheet(path, table, kept=kept), lambda row: f"{path}, row {row + 1}"
+    return FileTable(path, table, kept=kept), lambda row: f"{path}, row {row + 1}"
 
 
-def _without_index(sheet: Sheet, named: Collection[str | None]) -> Sheet:
+def _without_index(sheet: FileTable, named: Collection[str | None]) -> FileTable:
     """Without the index of a pandas data frame, except for columns that are named."""
     index = [name for name in index_columns(sheet.table.schema) if name not in named]
     if not index:
@@ -108,9 +109,14 @@ def _without_index(sheet: Sheet, named: Collection[str | None]) -> Sheet:
     return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, note))
 
 
+def _is_in_notation(column: pa.ChunkedArray) -> bool:
+    """True if a model can read text as dates, times or numbers itself."""
+    return settled(fitting(column.to_pylist())) is not None
+
+
 def _clean_columns(
-    sheet: Sheet, how: Reading, learned: Mapping[str, str], where: Where, unused: Collection[str | None]
-) -> Sheet:
+    sheet: FileTable, how: Reading, learned: Mapping[str, str], where: Where, unused: Collection[str | None]
+) -> FileTable:
     """Clean every column, except unused ones."""
     columns, notes, trimmed = {}, list(sheet.notes), []
     written: dict[str, str] = {}
@@ -122,7 +128,10 @@ def _clean_columns(
         if name in how.categorical:
             column = as_learned(name, column, TEXT, where)
         column, new, spaces, way = cleaned(name, column, how, where)
-        columns[name] = as_learned(name, column, learned[name], where) if name in learned else column
+        own = learned.get(name)
+        if own is not None and not (own != TEXT and kind_of(column) == TEXT and _is_in_notation(column)):
+            column = as_learned(name, column, own, where)
+        columns[name] = column
         notes.extend(new)
         written |= {} if way is None else {name: way}
         trimmed += [repr(name)] * spaces

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
-from suffice.data.files.sheet import Reading, Sheet, TableError, check_columns, counted
+from suffice.data.files.forms import cast
+from suffice.data.files.reading import FileTable, Reading, TableError, check_columns, counted
 from suffice.data.files.table import read
 from suffice.data.files.values import BOOLEAN, MOMENT, NOTHING, NUMBER, SPAN, TEXT, TIME, TYPES, as_text, kind_of
-from suffice.data.files.ways import cast
 
 MAX_CLASSES = 100
 MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
@@ -22,7 +22,7 @@ DAY = 86_400_000_000  # microseconds
 INDEX = frozenset({"", "__index_level_0__", "Unnamed: 0"})  # names that pandas gives to the index
 
 
-def check_target(sheet: Sheet, target: str | None) -> str:
+def check_target(sheet: FileTable, target: str | None) -> str:
     """The name of the column of labels; TableError if there is no such column."""
     names = sheet.table.column_names
     if target is None:
@@ -36,7 +36,7 @@ def check_target(sheet: Sheet, target: str | None) -> str:
     return target
 
 
-def read_classes(path: str, target: str | None, how: Reading, many: bool = False) -> tuple[Sheet, str]:
+def read_classes(path: str, target: str | None, how: Reading, many: bool = False) -> tuple[FileTable, str]:
     """The rows of a file that have a label, and the name of the column of labels, which are classes.
 
     Labels that are neither whole numbers nor booleans stay as they are written. With `many`, there may be more than
@@ -55,7 +55,7 @@ def read_classes(path: str, target: str | None, how: Reading, many: bool = False
     return classes(labelled(sheet, target), target, many), target
 
 
-def labelled(sheet: Sheet, target: str) -> Sheet:
+def labelled(sheet: FileTable, target: str) -> FileTable:
     """The rows with a label; TableError if there are none, or if the labels cannot be classes."""
     table, notes = sheet.table, list(sheet.notes)
     labels = table[target]
@@ -74,7 +74,7 @@ def labelled(sheet: Sheet, target: str) -> Sheet:
     return replace(sheet, table=table, notes=tuple(notes))
 
 
-def classes(sheet: Sheet, target: str, many: bool = False) -> Sheet:
+def classes(sheet: FileTable, target: str, many: bool = False) -> FileTable:
     """The same rows; TableError unless there are at least two classes, and at most 100 unless `many`."""
     labels = sheet.table[target]
     if len(labels.unique()) == 1:
@@ -152,11 +152,11 @@ def _is(text: str, kind: str) -> bool:
     return cast(pa.chunked_array([[text]]), to) is not None
 
 
-def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
+def in_days(sheet: FileTable, target: str | None = None) -> FileTable:
     """Dates as days since 1970, times and durations as days, for methods that take numbers; the target is unchanged.
 
     >>> moments = pa.table({"when": pa.array([0, 129_600_000_000], pa.timestamp("us")), "y": ["a", "b"]})
-    >>> in_days(Sheet("t.csv", moments), "y").table["when"].to_pylist()
+    >>> in_days(FileTable("t.csv", moments), "y").table["when"].to_pylist()
     [0.0, 1.5]
     """
     table, new = sheet.table, []
@@ -170,7 +170,7 @@ def in_days(sheet: Sheet, target: str | None = None) -> Sheet:
     return replace(sheet, table=table, notes=(*sheet.notes, *new))
 
 
-def as_doubles(sheet: Sheet, target: str) -> Sheet:
+def as_doubles(sheet: FileTable, target: str) -> FileTable:
     """The same columns, with a note on large whole numbers that are equal in double precision."""
     table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:
@@ -185,7 +185,7 @@ def as_doubles(sheet: Sheet, target: str) -> Sheet:
     return replace(sheet, notes=tuple(notes))
 
 
-def useful(sheet: Sheet, target: str) -> Sheet:
+def useful(sheet: FileTable, target: str) -> FileTable:
     """The columns that may be informative for new rows."""
     table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:

@@ -15,7 +15,7 @@ import pyarrow.csv as pcsv
 from suffice._runtime.messages import join_words
 from suffice.data.files.encoding import TextFile
 from suffice.data.files.formulas import unquoted
-from suffice.data.files.sheet import Reading, TableError
+from suffice.data.files.reading import Reading, TableError
 
 SEPARATORS = (",", ";", "\t", "|")
 MAX_SHOWN = 40  # characters of a line in a message
@@ -97,7 +97,10 @@ def _check_separator(path: str, names: tuple[str, ...], how: Reading) -> None:
     other = max(count, key=lambda one: count[one])
     if count[other] > (how.separator is None):  # a name of two words is possible
         at = "" if how.separator is None else f" if split at {how.separator!r}"
-        raise TableError(f"{path} has one column only{at}, {_short(names[0])!r}: is --separator {other!r} meant?")
+        raise TableError(
+            f"{path} has one column only{at}, {_short(names[0])!r}: is --separator {other!r} meant? "
+            "In Python it is separator="
+        )
 
 
 def header_note(path: str, names: tuple[str, ...]) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice._core.kinds import TEXTUAL, ColumnContent
-from suffice.data.files.sheet import Reading, TableError, counted
-from suffice.data.files.ways import WAYS, cast, written
+from suffice.data.files.forms import cast, cast_to, written
+from suffice.data.files.reading import Reading, TableError, counted
+from suffice.data.notations import NOTATIONS
 
 NUMBER, TEXT, BOOLEAN, MOMENT, TIME, SPAN, NOTHING = "number", "text", "boolean", "moment", "time", "span", "nothing"
 TYPES = {
@@ -84,23 +85,34 @@ def cleaned(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> C
     Text stays text, unless its way of writing is known.
     """
     if kind_of(column) == TEXT:
-        trimmed = pc.utf8_trim_whitespace(column)
-        known = pc.if_else(pc.is_in(trimmed, pa.array(how.missing)), pa.scalar(None, pa.string()), trimmed)
-        got = _as_written(name, known, how.written[name], where) if name in how.written else CleanColumn(known)
-        return got._replace(spaces=trimmed != column)
-    if pa.types.is_floating(column.type):
-        infinite = pc.sum(pc.is_inf(column)).as_py() or 0
-        column = pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column) if infinite else column
-        return CleanColumn(column, tuple(infinite_note(name, infinite)))
-    return CleanColumn(column)
+        text = known(column, how.missing)
+        got = _as_written(name, text, how.written[name], where) if name in how.written else CleanColumn(text)
+        return got._replace(spaces=pc.utf8_trim_whitespace(column) != column)
+    infinite = column.null_count
+    column = finite(column)
+    return CleanColumn(column, tuple(infinite_note(name, column.null_count - infinite)))
+
+
+def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
+    """Text without spaces around it, and with null for missing marks."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    marks = pc.is_in(trimmed, pa.array(list(missing), trimmed.type))
+    return pc.if_else(marks, pa.scalar(None, trimmed.type), trimmed)
+
+
+def finite(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column with null for infinite numbers."""
+    if not pa.types.is_floating(column.type) or not pc.any(pc.is_inf(column)).as_py():
+        return column
+    return pc.if_else(pc.is_inf(column), pa.scalar(None, column.type), column)
 
 
 def _as_written(name: str, column: pa.ChunkedArray, way: str, where: Where) -> CleanColumn:
     """Text in a known way, or plainly, as values; TableError, with its place, for any other value."""
     if column.null_count == len(column):
         return CleanColumn(column)
-    known = WAYS[way]
-    for values in (written(column, known), cast(column, known.to)):
+    known = NOTATIONS[way]
+    for values in (written(column, known), cast(column, cast_to(known))):
         if values is not None:
             return CleanColumn(values, way=way)
     row = first_unlike(column, lambda rows: written(rows, known) is not None)
@@ -123,7 +135,7 @@ def nearly_note(name: str, known: int, strange: int, first: tuple[int, str] | No
         return []
     row, value = first
     others = f", as {counted(strange - 1, 'other')}" * (strange > 1)
-    advice = f"if it marks a missing value, say --na {value!r}"
+    advice = f"if it marks a missing value, say --na {value!r} (na= in Python)"
     return [f"{where(row)}: {name!r} is read as text, as {value!r} is not a number{others}; {advice}"]
 
 
@@ -150,7 +162,7 @@ def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> p
         row, value = _first_strange(column, TYPES[kind])
         raise TableError(
             f"{where(row)}, column {name!r}: {value!r} is not a {WORDS[kind]}, as the model has learned. "
-            f"Correct it, or say --na {value!r} if it is missing"
+            f"Correct it, or say --na {value!r} (na= in Python) if it is missing"
         ) from error
 
 

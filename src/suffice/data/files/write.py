@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from suffice._runtime.atomic_file import replacing
 from suffice.data.files.formulas import quoted
-from suffice.data.files.sheet import TableError
+from suffice.data.files.reading import TableError
 from suffice.data.files.values import TEXT, kind_of, plain
 
 BATCH_ROWS = 1 << 16

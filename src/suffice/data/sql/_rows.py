@@ -16,9 +16,11 @@ from sqlglot import exp as sq
 from suffice._core.features import Features
 from suffice._core.formula import Arithmetic, Choices, Reading
 from suffice._core.kinds import CLOCKED, NUMERIC, ColumnContent, ColumnScale
-from suffice._core.labels import OneHot, positions, show_all
+from suffice._core.labels import OneHot, positions, show_all, unlabelled
 from suffice._core.vector import Array
-from suffice.data.layout import DataError, no_labels, without_label, wrong_weights
+from suffice._runtime.messages import emit
+from suffice.data.layout import DataError, no_labels, wrong_weights
+from suffice.data.notations import MISSING, content_of, fitting
 from suffice.data.queries import DatabaseRows, Power
 from suffice.data.sql._dialects import call
 from suffice.data.sql._source import MAX_WIDTH, TableSource, chunks
@@ -76,15 +78,13 @@ class SQLRows(DatabaseRows):
     def holding(self) -> list[tuple[str, str]]:
         contents = {one: self._content(one) for one in self.columns}
         text = [one for one, content in contents.items() if content is ColumnContent.TEXT]
-        counts: dict[str, int] = {}
-        for some in chunks(text, MAX_WIDTH):
-            select = sq.Select(expressions=[sq.Count(this=column(c)) for c in some]).from_(self.source.from_table)
-            counts |= dict(zip(some, self.source.run(select)[0], strict=True))
-        found: list[tuple[str, str]] = []
-        for one, content in contents.items():
-            scale = ColumnScale.NUMBER if content in NUMERIC else ColumnScale.CATEGORY
-            found.append((scale, content) if counts.get(one, 1) else (ColumnScale.NOTHING, ColumnContent.EMPTY))
-        return found
+        ends = {one: [as_text(column(one), f) for f in (sq.Min, sq.Max)] for one in text}
+        found = {one: (_scale(content), content) for one, content in contents.items()}
+        for some in chunks(text, MAX_WIDTH // 2):
+            select = sq.Select(expressions=[end for one in some for end in ends[one]]).from_(self.source.from_table)
+            (got,) = self.source.run(select)
+            found |= {one: _kind_of_text(*got[2 * j : 2 * j + 2]) for j, one in enumerate(some)}
+        return [found[one] for one in self.columns]
 
     def _content(self, one: str) -> ColumnContent:
         content = self.source.contents[one]
@@ -400,11 +400,34 @@ class SQLRows(DatabaseRows):
         return found
 
 
-# Labels and weights
+# Columns, labels and weights
+
+
+def as_text(x: Any, f: Any) -> Any:
+    """An aggregate of a column as text: of a UUID, some databases have no least value."""
+    return f(this=sq.Cast(this=x, to=sq.DataType.build("text")))
+
+
+def _scale(content: ColumnContent) -> ColumnScale:
+    return ColumnScale.NUMBER if content in NUMERIC else ColumnScale.CATEGORY
+
+
+def _kind_of_text(least: str | None, greatest: str | None) -> tuple[str, str]:
+    """The kind of a column of text, which is one of categories; its least and greatest values show if it is like dates.
+
+    Text is not read as dates or numbers in a database: no two databases would read the same.
+    """
+    if least is None or greatest is None:
+        return ColumnScale.NOTHING, ColumnContent.EMPTY
+    like = {content_of(name) for name in fitting([least, greatest])} if least.strip() not in MISSING else set()
+    if not like:
+        return ColumnScale.CATEGORY, ColumnContent.TEXT
+    numbers = ColumnContent.NUMBERS in like
+    return ColumnScale.CATEGORY, ColumnContent.TEXT_LIKE_NUMBERS if numbers else ColumnContent.TEXT_LIKE_DATES
 
 
 def _classes(source: TableSource) -> Array:
-    """The classes (k,) of the labels; DataError if a label is missing or a weight is not valid."""
+    """The classes (k,) of the labels; DataError if there is none or a weight is not valid."""
     layout = source.layout
     if layout.target is None:
         raise DataError(no_labels("target= with the name of a column", source.called))
@@ -418,13 +441,11 @@ def _classes(source: TableSource) -> Array:
         _check_weights(source, layout.weight)
         select = select.where(sq.NEQ(this=column(layout.weight), expression=sq.Literal.number(0)))
     rows = source.run(select.group_by(label.copy()))
-    gone = sum(int(count) for value, count in rows if value is None or value != value)
-    if gone:
-        every = sum(int(count) for _, count in rows)
-        raise DataError(f"{source.called}: {without_label(gone, every, layout.target)}")
-    if not rows:
-        raise DataError(f"{source.called} has no rows of a weight above zero")
-    return OneHot.of(array_of([value for value, _ in rows])).classes
+    labels = [value for value, _ in rows if value is not None and value == value]
+    if not labels:
+        raise DataError(f"{source.called} has no rows with a label and a weight above zero")
+    emit(unlabelled(sum(int(count) for value, count in rows if value is None or value != value)))
+    return OneHot.of(array_of(labels)).classes
 
 
 def _check_weights(source: TableSource, weight: str) -> None:

@@ -26,9 +26,10 @@ from suffice._runtime.system import optional
 from suffice._runtime.threads import check_wanted, few_threads, spread_in_order
 from suffice.data.base import Batch, Both, Data, R, near
 from suffice.data.files.cache import ChangedFiles
-from suffice.data.files.rows import FileRows, Files, Piece, TextFormat
+from suffice.data.files.listing import TEXT_FORMATS, FileList, FileRows, Piece
+from suffice.data.files.reading import Reading
 from suffice.data.files.values import READ_AS
-from suffice.data.layout import Layout, located
+from suffice.data.layout import Layout, located, warn_once
 from suffice.data.memory import ENTRIES
 
 pa = optional("pyarrow", "cli")
@@ -39,7 +40,7 @@ MAX_BATCH_ROWS = 1 << 30  # Arrow counts them in 32 bits
 MIN_PIECES = 8  # of files that are read by one thread a piece; with fewer, threads would wait for the last
 
 
-class Parquet(Data):
+class Files(Data):
     r"""Rows in Parquet, CSV, JSON lines or Arrow files, of which only some are in memory at a time.
 
     Only the columns that are needed are read. Rows keep their order: that of the files, which are sorted by their
@@ -55,7 +56,8 @@ class Parquet(Data):
         The files: `"rows.parquet"`, `"rows/*.csv"`, `"rows/**/*.parquet"`, or a folder with all files below it.
         Names that begin with a dot or an underscore are left out.
     target : str, default=None
-        The column with the labels; rows without labels can be predicted, not learned from.
+        The column with the labels. Rows without a label are left out of sums, with a warning; without a target, rows
+        can be predicted, not learned from.
     weight : str, default=None
         The column with the row weights.
     columns : list of str, default=None
@@ -67,12 +69,18 @@ class Parquet(Data):
         Rows in a batch; by default as many as have about two million cells.
     filesystem : one of `pyarrow.fs`, default=None
         Where the files are; None is this machine, or the one that the path begins with, as in `s3://`.
-    format : {"parquet", "csv", "tsv", "json", "ipc"} or one of `pyarrow.dataset`, default=None
-        The format of the files; None goes by their names.
+    format : {"parquet", "csv", "json", "ipc"} or one of `pyarrow.dataset`, default=None
+        The format of the files; None goes by their names, or by their content if a name does not tell.
     verbose : int, default=0
         1 shows how many rows each pass has read.
     hive : bool, default=False
         Read folders with names such as `year=2024` as columns.
+    na : list of str, default=()
+        Text that marks missing values, as the usual marks do.
+    decimal : {".", ","}, default=None
+        The decimal point of text files; None: a point, or a comma if all values of a column have one.
+    separator : str, default=None
+        The separator of values in text files; None is the most frequent one of the first line.
 
     Examples
     --------
@@ -81,8 +89,8 @@ class Parquet(Data):
     >>> folder = tempfile.TemporaryDirectory()
     >>> for i, rows in enumerate(["x,y\n1,a\n2,b\n", "x,y\n3,b\n0,a\n"]):
     ...     _ = pathlib.Path(folder.name, f"{i}.csv").write_text(rows)
-    >>> model = GaussianNB().fit(Parquet(folder.name, "y"))
-    >>> model.predict(Parquet(folder.name, columns=["x"])).to_table()["prediction"].to_pylist()
+    >>> model = GaussianNB().fit(Files(folder.name, "y"))
+    >>> model.predict(Files(folder.name, columns=["x"])).to_table()["prediction"].to_pylist()
     ['a', 'b', 'b', 'a']
     >>> folder.cleanup()
     """
@@ -99,12 +107,16 @@ class Parquet(Data):
         format: Any = None,  # noqa: A002 - as pyarrow calls it
         verbose: int = 0,
         hive: bool = False,
+        na: Sequence[str] = (),
+        decimal: str | None = None,
+        separator: str | None = None,
     ) -> None:
-        check_value(batch_rows, "Parquet: batch_rows", or_else(None, COUNT))
+        check_value(batch_rows, "Files: batch_rows", or_else(None, COUNT))
         self.layout = Layout.of(target, weight, columns, keys)
-        self.files = Files.of(path, filesystem, format, target, hive)
+        self.files = FileList.of(path, filesystem, format, self.layout, hive, Reading(tuple(na), decimal, separator))
         self.files.check_same()
         self.batch_rows, self.verbose = batch_rows, verbose
+        self._warned: list[bool] = []  # not empty once it was said that rows have no label; all copies share it
 
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, added in order.
@@ -118,9 +130,20 @@ class Parquet(Data):
             return reduce(operator.add, self.each(f))
         schema = self.schema(labels=True)
         with few_threads(len(schema.names)), self._reading(self.files.paths) as advance:
-            return reduce(operator.add, spread_in_order(partial(self._sum_piece, f, schema, advance), pieces))
+            left_out: list[int] = []
+            piece = partial(self._sum_piece, f, schema, advance, left_out)
+            total = reduce(operator.add, spread_in_order(piece, pieces))
+        warn_once(sum(left_out), self._warned)
+        return total
 
-    def _sum_piece(self, f: Callable[[Batch], R], schema: Any, advance: Callable[[int], None], piece: Piece) -> R:
+    def _sum_piece(
+        self,
+        f: Callable[[Batch], R],
+        schema: Any,
+        advance: Callable[[int], None],
+        left_out: list[int],
+        piece: Piece,
+    ) -> R:
         """The sum of a piece, about the origins of its first batch where later ones have the same classes."""
 
         def each() -> Iterator[R]:
@@ -131,6 +154,7 @@ class Parquet(Data):
                     same = first is not None and np.array_equal(first[0], batch.Y.classes)
                     found = (first[1] if first is not None and same else f)(batch)
                 first = first or (batch.Y.classes, near(f, found))
+                left_out.append(batch.Y.unlabelled)
                 yield found
                 advance(rows.table.num_rows)
                 check_wanted()
@@ -140,9 +164,11 @@ class Parquet(Data):
     def each(self, f: Callable[[Batch], R]) -> Iterator[R]:
         """f of every batch, in order; several are worked on at the same time."""
         self.files.check_same()
-        schema = self.schema(labels=True)
+        schema, left_out = self.schema(labels=True), list[int]()
         with few_threads(len(schema.names)):
-            yield from spread_in_order(partial(_of_batch, f, self.layout), self._read(self.files.paths, schema))
+            of_batch = partial(_of_batch, f, self.layout, left_out)
+            yield from spread_in_order(of_batch, self._read(self.files.paths, schema))
+        warn_once(sum(left_out), self._warned)
 
     def map(
         self, features: Callable[[Any], Any] | None = None, labels: Callable[[OneHot], OneHot] | None = None
@@ -150,18 +176,19 @@ class Parquet(Data):
         """The same rows with a function applied as they are read; `persist` caches the results if they are few."""
         return ChangedFiles(self, Both(features, labels), features)
 
-    def read_as(self, holds: Mapping[str, ColumnContent]) -> Parquet:
+    def read_as(self, holds: Mapping[str, ColumnContent], notations: Mapping[str, str]) -> Files:
         """The same rows, with columns of text files read as a model has learned them."""
         kinds = {name: READ_AS[content] for name, content in holds.items() if content in READ_AS}
-        if not kinds or not isinstance(self.files.format, TextFormat):
+        if not kinds or self.files.format not in TEXT_FORMATS:
             return self
         self.files.check_same()
         other = copy.copy(self)
-        other.files = replace(self.files, learned=kinds)
+        how = replace(self.files.reading, written=dict(notations))
+        other.files = replace(self.files, learned=kinds, reading=how)
         other.files.check_same()
         return other
 
-    def without_labels(self) -> Parquet:
+    def without_labels(self) -> Files:
         """The same rows, all of one class: labels are not read."""
         other = copy.copy(self)
         other.layout = self.layout.without_labels()
@@ -219,9 +246,11 @@ class Parquet(Data):
                     advance(rows.table.num_rows)
 
 
-def _of_batch(f: Callable[[Batch], R], layout: Layout, rows: FileRows) -> R:
+def _of_batch(f: Callable[[Batch], R], layout: Layout, left_out: list[int], rows: FileRows) -> R:
     with located(rows.path):
-        return f(layout.batch(rows.table))
+        batch = layout.batch(rows.table)
+        left_out.append(batch.Y.unlabelled)
+        return f(batch)
 
 
 def _of_table(f: Callable[[Any], Any], rows: FileRows) -> Any:
@@ -235,7 +264,7 @@ class Answers:
     `np.asarray` gives the answers without the keys.
     """
 
-    def __init__(self, data: Parquet, f: Callable[[Any], Any]) -> None:
+    def __init__(self, data: Files, f: Callable[[Any], Any]) -> None:
         self.data, self.f = data, f
 
     def __repr__(self) -> str:

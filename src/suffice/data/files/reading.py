@@ -1,4 +1,4 @@
-"""A table that was read: settings of the reader, errors, and notes."""
+"""Settings of the reader of files, its errors, and the table with notes that it returns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from suffice._runtime.messages import join_words
 from suffice.data.layout import DataError
-
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan")  # by default
+from suffice.data.notations import MISSING
 
 
 class TableError(DataError):
@@ -62,7 +61,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class FileTable:
     """A table that was read: its file, its columns, and a note on every decision of the reader.
 
     `kept` has the columns to keep unchanged: the text of a text file, else its types. `written` has the ways of the

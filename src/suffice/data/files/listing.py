@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePosixPath
@@ -17,8 +17,9 @@ from suffice._runtime.messages import join_words
 from suffice._runtime.system import optional
 from suffice.data.files.dialect import Dialect, find_dialect
 from suffice.data.files.encoding import TextFile, text_file
-from suffice.data.files.sheet import Reading, index_columns
-from suffice.data.layout import DataError, located
+from suffice.data.files.reading import Reading, index_columns
+from suffice.data.files.values import finite, known
+from suffice.data.layout import DataError, Layout, located
 
 pa = optional("pyarrow", "cli")
 dataset = optional("pyarrow.dataset", "cli")
@@ -29,14 +30,15 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "json",
-    ".ndjson": "json",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".jsonl": "csv",
+    ".ndjson": "csv",
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",
 }
+FIRST_BYTES = {b"PAR1": "parquet", b"ARROW1": "ipc"}
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")  # suffixes after that of a text file
 ALL_FILES: tuple[str, ...] = ("**", "*")  # the pattern of a folder
 LOCAL_BUFFER = 1 << 17  # bytes of a column read at a time, which fit a cache
@@ -59,15 +61,13 @@ class Piece(NamedTuple):
     groups: tuple[int, ...]
 
 
-class TextFormat(NamedTuple):
-    """Text: JSON lines, or values with a separator; None is the one that the first line has most of."""
-
-    separator: str | None = None
+TEXT_FORMATS = ("csv", "json")  # which the reader of text tells apart itself
+FORMATS = ("parquet", "ipc", *TEXT_FORMATS)
 
 
-def _formats() -> dict[str, Any]:
-    text = {"csv": TextFormat(), "tsv": TextFormat("\t"), "json": TextFormat()}
-    return {"parquet": dataset.ParquetFileFormat(), "ipc": dataset.IpcFileFormat(), **text}
+def _format_of(name: str) -> Any:
+    typed = {"parquet": "ParquetFileFormat", "ipc": "IpcFileFormat"}
+    return getattr(dataset, typed[name])() if name in typed else name
 
 
 @contextmanager
@@ -81,18 +81,20 @@ def readable(path: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Files:
+class FileList:
     """Files of one format, in order."""
 
     paths: tuple[str, ...]
     filesystem: Any
     format: Any
     target: str | None = None  # the column of the labels
+    keys: tuple[str, ...] = ()  # columns that are returned as they are
     hive: bool = False  # folders such as year=2024 are columns
+    reading: Reading = field(default_factory=Reading)
     learned: Mapping[str, str] = field(default_factory=dict)  # kinds of columns of text files, from a model
 
     @classmethod
-    def of(cls, given: Any, filesystem: Any, kind: Any, target: str | None = None, hive: bool = False) -> Files:
+    def of(cls, given: Any, filesystem: Any, kind: Any, layout: Layout, hive: bool, reading: Reading) -> FileList:
         """The files that a path, a pattern, a folder or a list of them names."""
         paths = list(given) if isinstance(given, list | tuple) else [given]
         if not paths or not all(isinstance(one, str | os.PathLike) for one in paths):
@@ -106,18 +108,19 @@ class Files:
         if not isinstance(filesystem, fs.FileSystem):
             raise TypeError(f"filesystem must be None or one of pyarrow.fs, got {filesystem!r}")
         found = [path for name in names for path in _found(name, filesystem, kind is None)]
-        return cls(tuple(found), filesystem, _format(found, kind), target, hive)
+        kind = _format(found, kind, filesystem)
+        return cls(tuple(found), filesystem, kind, layout.target, layout.keys, hive, reading)
 
     @cached_property
     def texts(self) -> dict[str, tuple[TextFile, Dialect]]:
-        """Text files, each with its dialect; dates and numbers are read as in the files before."""
+        """Text files, each with its dialect, which a pass over it finds; notations are those of the files before."""
         found: dict[str, tuple[TextFile, Dialect]] = {}
-        written: dict[str, str] = {}
-        for path in self.paths if isinstance(self.format, TextFormat) else ():
+        how = self.reading
+        for path in self.paths if self.format in TEXT_FORMATS else ():
             with readable(path):
                 file = text_file(path, partial(self.filesystem.open_input_stream, path))
-                dialect = find_dialect(file, Reading(separator=self.format.separator, written=written), self.learned)
-                written = dialect.written | written
+                dialect = find_dialect(file, how, self.learned)
+                how = replace(how, written={**dialect.written, **how.written})
                 found[path] = file, dialect.labels(self.target)
         return found
 
@@ -218,6 +221,7 @@ class Files:
     def schema(self, needed: Sequence[str], alone: bool) -> Any:
         """The types of the needed columns in all files; with `alone`, a file may have no others."""
         types: dict[str, Any] = {}
+        notes: dict[str, Any] = {}  # metadata of the first file that has some
         for path, own in self.schemas.items():
             with readable(path):
                 self._check_columns(_names(own, needed), needed, alone)
@@ -225,7 +229,8 @@ class Files:
                     self.texts[path][1].check(needed)
                 for name in needed:
                     types[name] = self._common(name, types.get(name), own.field(name).type)
-        return pa.schema(list(types.items()))
+                    notes[name] = notes.get(name) or own.field(name).metadata
+        return pa.schema([pa.field(name, one, metadata=notes[name]) for name, one in types.items()])
 
     def _check_columns(self, names: Sequence[str], needed: Sequence[str], alone: bool) -> None:
         lost = [name for name in needed if name not in names]
@@ -272,13 +277,24 @@ class Files:
             for batch in batches:
                 if batch.num_rows:
                     some = True
-                    table = pa.Table.from_batches([batch])
+                    table = self._cleaned(pa.Table.from_batches([batch]))
                     for name, one in self.folders[path].items():
                         table = table.append_column(name, pa.repeat(one, batch.num_rows))
                     same = table.schema.equals(schema)
                     yield FileRows(path, table if same else table.select(schema.names).cast(schema))
             if not some:
                 yield FileRows(path, schema.empty_table())
+
+    def _cleaned(self, table: Any) -> Any:
+        """A table with null for missing marks and infinite numbers; text files were cleaned by their dialect."""
+        if not isinstance(self.format, dataset.ParquetFileFormat | dataset.IpcFileFormat):
+            return table
+        for j, name in enumerate(table.column_names):
+            column = table.column(j)
+            text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+            clean = column if name in self.keys else known(column, self.reading.missing) if text else finite(column)
+            table = table if clean is column else table.set_column(j, table.schema.field(j), clean)
+        return table
 
     @property
     def streams(self) -> bool:
@@ -391,19 +407,23 @@ def _suffix(path: str) -> str:
     return (bare.with_suffix("") if bare.suffix in COMPRESSED else bare).suffix
 
 
-def _format(paths: Sequence[str], given: Any) -> Any:
-    known = _formats()
+def _format(paths: Sequence[str], given: Any, filesystem: Any) -> Any:
     if isinstance(given, dataset.FileFormat):
         return given
     if given is not None:
-        if given not in known:
-            raise ValueError(f"format must be one of {', '.join(known)}, or of pyarrow.dataset, got {given!r}")
-        return known[given]
+        if given not in FORMATS:
+            raise ValueError(f"format must be one of {', '.join(FORMATS)}, or of pyarrow.dataset, got {given!r}")
+        return _format_of(given)
     kinds: dict[str, str] = {}
     for path in paths:
-        if _suffix(path) not in SUFFIXES:
-            raise DataError(f"{path}: its format cannot be told by its name: give format={' or '.join(known)}")
-        kinds.setdefault(SUFFIXES[_suffix(path)], path)
+        kinds.setdefault(SUFFIXES.get(_suffix(path)) or _by_content(path, filesystem), path)
     if len(kinds) > 1:
         raise DataError(f"the files are of several formats ({', '.join(kinds.values())}): give those of one")
-    return known[next(iter(kinds))]
+    return _format_of(next(iter(kinds)))
+
+
+def _by_content(path: str, filesystem: Any) -> str:
+    """The name of the format of a file whose name does not tell, by its first bytes; text by default."""
+    with readable(path), filesystem.open_input_stream(path) as file:
+        head = file.read(max(map(len, FIRST_BYTES)))
+    return next((kind for begin, kind in FIRST_BYTES.items() if head.startswith(begin)), "csv")
