@@ -14,10 +14,14 @@ from suffice.data import Files
 from suffice.data.files import write as table_file
 from suffice.report import explain
 
-MODEL = GaussianNB().fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+
+def model():
+    return GaussianNB().fit([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+
+
 WRITERS = {
-    "m.suffice": MODEL.save,
-    "page.html": lambda path: explain(MODEL, path),
+    "m.suffice": lambda path: model().save(path),
+    "page.html": lambda path: explain(model(), path),
     "table.csv": lambda path: table_file.write(Path(path), pa.table({"a": [1]})),
     "table.parquet": lambda path: table_file.write(Path(path), pa.table({"a": [1]})),
 }
@@ -113,7 +117,7 @@ def test_an_address_is_no_folder(name, scheme, tmp_path, monkeypatch):
 def test_drives_and_colons_are_no_addresses(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(name).parent.mkdir(exist_ok=True)
-    MODEL.save(name)
+    model().save(name)
     assert load(name).classes_.tolist() == [0, 1]
 
 

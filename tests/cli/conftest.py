@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pcsv
 import pytest
-from typer.testing import CliRunner
 
 from suffice.cli.app import app
+from tests.commands import run, spoken
 
 
 @pytest.fixture
@@ -16,14 +16,12 @@ def call(tmp_path, monkeypatch):
     """Run the command in a folder of its own; what it says, in one line."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*words, code=0):
-        result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, [str(w) for w in words])
-        assert "Traceback" not in result.output
-        assert result.exit_code == code, (result.output, result.exception)
-        run.stdout = result.stdout
-        return " ".join(result.output.split())
+    def call(*words, code=0):
+        result = run(app, *words, code=code, COLUMNS="80")
+        call.stdout = result.stdout
+        return spoken(result)
 
-    return run
+    return call
 
 
 def shop(n, seed=0, **more):

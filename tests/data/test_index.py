@@ -9,6 +9,7 @@ import pytest
 
 from suffice import GaussianNB, NaiveBayes, load
 from suffice.data import Files
+from suffice.compare.race.table import read_table as compared
 from suffice.data.files.table import read
 from tests.cli.conftest import call  # noqa: F401 - a fixture
 
@@ -64,6 +65,11 @@ def test_every_command_leaves_an_index_out(stored, call, kind):  # noqa: F811 - 
     assert load("m.suffice").feature_names_in_.tolist() == ["a"]
     for words in (("predict", "-o", "p.csv"), ("evaluate",), ("update", "-o", "u.suffice")):
         call(words[0], "m.suffice", path, *words[1:])
+    assert compared(path, "y").data.names == ("a",)
+
+
+def test_a_comparison_leaves_an_index_out(stored, call):  # noqa: F811 - the fixture
+    path = stored(INDEX["whole numbers"])
     said = call("compare", path, "--target", "y", "--methods", "LDA", "--folds", 2, "--max-time", 30)
     assert "1 column (1 of numbers" in said
 

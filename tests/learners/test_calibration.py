@@ -100,13 +100,13 @@ def test_stopping_rules_keep_the_right_iterate():
     assert_allclose(np.mean(1 - p[np.arange(150), IRIS[1]]), soft[-2], atol=1e-12)
 
 
-@pytest.mark.parametrize("anchor", [0.1, 1.0])
+@pytest.mark.parametrize(("anchor", "steps"), [(0.1, 1500), (1.0, 150)])
 @pytest.mark.parametrize("prior", ["default", None])
 @plain
-def test_the_anchor_has_a_fixed_point(anchor, prior):
+def test_the_anchor_has_a_fixed_point(anchor, steps, prior):
     data = {CategoricalNB: binned(WINE[0][:, :5]), QuadraticDiscriminantAnalysis: WINE[0][:, :5]}
     for kind, X in data.items():
-        learner = RiskCalibration(rate=0.2, max_iter=1500, stop=None, anchor=anchor)
+        learner = RiskCalibration(rate=0.2, max_iter=steps, stop=None, anchor=anchor)
         fit = kind(learner=learner, prior=prior).fit(X, WINE[1])
         s, whole = fit.moved_statistics_, kind(prior=prior).fit(X, WINE[1]).statistics_
         encoded = fit._model().encoder(X)

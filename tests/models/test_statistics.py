@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 
 import numpy as np
@@ -206,11 +207,13 @@ def test_priors_must_be_possible():
             GaussianNB(prior=prior).fit(X, Y)
 
 
-MODEL = GaussianNB().fit(X, Y)
+@cache
+def gaussian():
+    return GaussianNB().fit(X, Y)
 
 
 def predict(_):
-    return MODEL.predict_proba(X)
+    return gaussian().predict_proba(X)
 
 
 def test_a_forked_process_can_predict():

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 
-from typer.testing import CliRunner
-
 from papers.cli import app
+from tests.commands import run, spoken
 
 
 def call(*words, code=0):
-    result = CliRunner(env={"SUFFICE_DATA": "", "COLUMNS": "200", "TERM": "dumb"}).invoke(app, [str(w) for w in words])
-    assert "Traceback" not in result.output
-    assert result.exit_code == code, result.output
-    return " ".join(result.output.split())
+    return spoken(run(app, *words, code=code, SUFFICE_DATA="", COLUMNS="200"))
 
 
 def test_bench_says_which_data_sets_are_missing(tmp_path):

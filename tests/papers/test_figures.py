@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -312,7 +313,11 @@ def test_names_in_the_legend():
 
 
 FISHER = fitted(FisherDiscriminant)
-IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_class="ovr").fit(*THREE)
+
+
+@cache
+def of_iris(multi_class="ovo"):
+    return FisherDiscriminant(multi_class=multi_class).fit(*THREE)
 
 
 @pytest.mark.parametrize(
@@ -324,13 +329,13 @@ IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_
         (lambda: plot_bound(LinearDiscriminantAnalysis()), "tangent discriminants.* got a LinearDiscriminantAnalysis"),
         (lambda: plot_classes([]), "at least one tangent discriminant, got none"),
         (lambda: plot_classes(FisherDiscriminant().fit(*IRIS), pair=(0, 1)), "two features, and 4 were learned"),
-        (lambda: plot_classes(IRIS_OVO), r"\['setosa', .*\] were learned: give pair=\(one, other\)"),
-        (lambda: plot_error_by_s(IRIS_OVR), "give pair=label for that class against the rest"),
-        (lambda: plot_projection(IRIS_OVO, pair=("setosa", "rose")), r"got pair=\('setosa', 'rose'\)"),
-        (lambda: plot_projection(IRIS_OVO, pair="setosa"), "got pair='setosa'"),
-        (lambda: plot_projection(IRIS_OVR, pair="rose"), "give pair=label for that class against the rest, got"),
+        (lambda: plot_classes(of_iris()), r"\['setosa', .*\] were learned: give pair=\(one, other\)"),
+        (lambda: plot_error_by_s(of_iris("ovr")), "give pair=label for that class against the rest"),
+        (lambda: plot_projection(of_iris(), pair=("setosa", "rose")), r"got pair=\('setosa', 'rose'\)"),
+        (lambda: plot_projection(of_iris(), pair="setosa"), "got pair='setosa'"),
+        (lambda: plot_projection(of_iris("ovr"), pair="rose"), "give pair=label for that class against the rest, got"),
         (lambda: plot_classes(FISHER, pair=(0, 0)), r"the classes learned are \[0, 1\]"),
-        (lambda: plot_minimax(IRIS_OVO), "probabilities of two classes, and Fisher learned more"),
+        (lambda: plot_minimax(of_iris()), "probabilities of two classes, and Fisher learned more"),
         (lambda: plot_classes(FISHER, [[1.0, 2.0]]), "give y with X"),
         (
             lambda: plot_classes(FISHER, [[1.0, 2.0, 3.0]], [0]),
@@ -338,7 +343,7 @@ IRIS_OVO, IRIS_OVR = FisherDiscriminant().fit(*THREE), FisherDiscriminant(multi_
         ),
         (lambda: plot_classes(FISHER, levels=[0]), "levels must be positive"),
         (lambda: plot_classes(FISHER, ax=3), "ax must be matplotlib axes or None, got a int"),
-        (lambda: plot_classes([FISHER, IRIS_OVO], pair=(0, 1)), r"the classes learned are \['setosa'"),
+        (lambda: plot_classes([FISHER, of_iris()], pair=(0, 1)), r"the classes learned are \['setosa'"),
         (
             lambda: plot_classes([FISHER, QuasiBayes().fit(MOMENTS[0] * 2, MOMENTS[1])]),
             "Fisher and Quasi-Bayes were learned from different means or covariances",

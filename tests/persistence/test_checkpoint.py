@@ -29,7 +29,7 @@ from suffice.data import Memory
 from suffice.learners import GradientDescent, RiskCalibration
 from suffice.persistence import checkpoint as checkpoints
 from suffice.persistence import digest
-from suffice.persistence.schema import _own, answer_classes, class_name
+from suffice.persistence.schema import _imported, _own, answer_classes, class_name
 from suffice.testing import PickledPartitions
 from tests.persistence.mortal import Mortal, estimator, parts
 from tests.strangers.lazy import Lazy
@@ -340,7 +340,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
 
 def test_every_kind_of_sum_has_a_name_of_its_own():
     known = answer_classes()
-    assert all(known.get(class_name(c), c) is c for c in _own())
+    assert all(known.get(class_name(c), c) is c for c in _own(_imported()))
     assert {
         "learners.Leads",
         "encoders.Survey",

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import mutual_info_score
@@ -39,14 +38,8 @@ from suffice.plotting import (
     ShapesDisplay,
     StructureDisplay,
 )
+from tests.plotting.fits import IRIS, WINE, X, Y, additive, bayes, newton, quadratic
 from tests.samples import plain
-
-CANCER, WINE, IRIS = (load(as_frame=True) for load in (load_breast_cancer, load_wine, load_iris))
-X, Y = CANCER.data, CANCER.target_names[CANCER.target]
-NB = NaiveBayes().fit(X[::2], Y[::2])
-QDA = QuadraticDiscriminantAnalysis().fit(WINE.data, WINE.target)
-TABLES = AdditiveTables(pairs=1).fit(X[::2], Y[::2])
-NEWTON = LogisticRegression().fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +73,11 @@ def test_history_is_that_of_the_steps_kept():
         line = shown.ax_.lines[0].get_ydata()
         assert_array_equal(line, model.history_[measure])
         assert shown.taken_back == len(model.passes_[measure]) - len(line)
-    both = HistoryDisplay.from_estimator(NEWTON, ax=HistoryDisplay.from_estimator(model).ax_)
+    both = HistoryDisplay.from_estimator(newton(), ax=HistoryDisplay.from_estimator(model).ax_)
     names = [text.get_text() for text in both.ax_.get_legend().get_texts()]
     assert names == ["QuadraticDiscriminantAnalysis", "LogisticRegression"]
     assert len({line.get_color() for line in both.ax_.lines}) == 2
-    assert HistoryDisplay.from_estimator(TABLES).values[-1] == TABLES.history_["log_loss"][-1]
+    assert HistoryDisplay.from_estimator(additive()).values[-1] == additive().history_["log_loss"][-1]
 
 
 @plain
@@ -98,21 +91,21 @@ def test_a_history_says_that_it_was_cut_short():
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_points_are_those_of_scikit_learn(strategy):
-    p = NB.predict_proba(X)[:, 1]
+    p = bayes().predict_proba(X)[:, 1]
     want = calibration_curve(Y == "malignant", p, n_bins=7, strategy=strategy)
     for shown in (
-        CalibrationDisplay.from_estimator(NB, X, Y, n_bins=7, strategy=strategy),
+        CalibrationDisplay.from_estimator(bayes(), X, Y, n_bins=7, strategy=strategy),
         CalibrationDisplay.from_predictions(Y == "malignant", p, n_bins=7, strategy=strategy),
     ):
         assert_allclose(shown.prob_true, want[0])
         assert_allclose(shown.prob_pred, want[1])
         assert shown.counts.sum() == len(X)
-    other = CalibrationDisplay.from_estimator(NB, X, Y, pos_label="benign", n_bins=7)
+    other = CalibrationDisplay.from_estimator(bayes(), X, Y, pos_label="benign", n_bins=7)
     assert_allclose(other.prob_true, calibration_curve(Y == "benign", 1 - p, n_bins=7)[0])
 
 
 def test_intervals_are_those_of_wilson():
-    shown = CalibrationDisplay.from_estimator(NB, X, Y, confidence=0.9)
+    shown = CalibrationDisplay.from_estimator(bayes(), X, Y, confidence=0.9)
     for share, n, low, high in zip(shown.prob_true, shown.counts, shown.lower, shown.upper, strict=True):
         want = binomtest(round(share * n), int(n)).proportion_ci(0.9, method="wilson")
         assert_allclose([low, high], want, atol=1e-9)
@@ -121,7 +114,7 @@ def test_intervals_are_those_of_wilson():
 
 
 def test_bins_of_a_few_rows_are_hollow_and_counted():
-    shown = CalibrationDisplay.from_estimator(NB, X[:150], Y[:150])
+    shown = CalibrationDisplay.from_estimator(bayes(), X[:150], Y[:150])
     full, hollow = shown.ax_.collections[-2:]
     assert len(hollow.get_offsets()) == (shown.counts < 10).sum() > 0
     assert len(full.get_offsets()) == (shown.counts >= 10).sum()
@@ -149,7 +142,7 @@ def test_other_classifiers_and_labels():
 
 
 def test_bars_of_a_row_add_up_to_the_log_odds():
-    for model in (NB, TABLES, LinearDiscriminantAnalysis().fit(X, Y)):
+    for model in (bayes(), additive(), LinearDiscriminantAnalysis().fit(X, Y)):
         shown = ContributionsDisplay.from_estimator(model, X, "malignant", row=3, max_terms=5)
         odds = model.decision_function(X[3:4])[0]
         assert_allclose(shown.base + shown.values.sum(), odds, rtol=1e-10)
@@ -162,8 +155,8 @@ def test_bars_of_a_row_add_up_to_the_log_odds():
 
 
 def test_of_three_classes_one_against_the_mean_of_the_others():
-    shown = ContributionsDisplay.from_estimator(QDA, WINE.data[:1])
-    log_p = QDA.predict_log_proba(WINE.data[:1])[0]
+    shown = ContributionsDisplay.from_estimator(quadratic(), WINE.data[:1])
+    log_p = quadratic().predict_log_proba(WINE.data[:1])[0]
     assert shown.label == 0
     assert_allclose(shown.base + shown.values.sum(), log_p[0] - log_p[1:].mean(), rtol=1e-9)
 
@@ -176,8 +169,8 @@ def test_columns_that_rule_a_class_out_are_drawn():
 
 
 def test_over_rows_they_are_the_importances():
-    shown = ContributionsDisplay.from_estimator(QDA, WINE.data)
-    want = QDA.importances(WINE.data)
+    shown = ContributionsDisplay.from_estimator(quadratic(), WINE.data)
+    want = quadratic().importances(WINE.data)
     assert shown.names == list(want)
     assert_allclose(widths(shown.ax_), list(want.values())[:10])
 
@@ -220,9 +213,9 @@ def test_a_single_class_is_certain():
 
 
 def test_additive_tables_show_their_own():
-    shown = ShapesDisplay.from_estimator(TABLES, terms=2)
-    assert shown.shapes.keys() == TABLES.shapes_.keys()
-    first = next(iter(TABLES.shapes_.values()))
+    shown = ShapesDisplay.from_estimator(additive(), terms=2)
+    assert shown.shapes.keys() == additive().shapes_.keys()
+    first = next(iter(additive().shapes_.values()))
     assert_allclose(shown.ax_.patches[0].get_data().values, first.values)
 
 
@@ -256,10 +249,10 @@ def test_frames_of_every_kind_have_the_same_shapes(table):
 
 def test_one_shape_in_given_axes():
     axes = Figure().add_subplot()
-    shown = ShapesDisplay.from_estimator(TABLES, terms="worst area", ax=axes)
+    shown = ShapesDisplay.from_estimator(additive(), terms="worst area", ax=axes)
     assert shown.ax_ is axes
     with pytest.raises(ValueError, match="ax has room for one shape, and terms asks for 6"):
-        ShapesDisplay.from_estimator(TABLES, ax=axes)
+        ShapesDisplay.from_estimator(additive(), ax=axes)
 
 
 def test_columns_without_entries_and_with_numbers_for_names():
@@ -325,8 +318,8 @@ def test_categories_and_dates_are_axes_too(table):
 
 
 def test_without_columns_those_that_count_most():
-    shown = BoundaryDisplay.from_estimator(QDA, WINE.data, grid_resolution=5)
-    assert [shown.x.name, shown.y.name] == list(QDA.importances(WINE.data))[:2]
+    shown = BoundaryDisplay.from_estimator(quadratic(), WINE.data, grid_resolution=5)
+    assert [shown.x.name, shown.y.name] == list(quadratic().importances(WINE.data))[:2]
     tree = DecisionTreeClassifier(random_state=0).fit(WINE.data.to_numpy(), WINE.target)
     shown = BoundaryDisplay.from_estimator(tree, WINE.data.to_numpy(), grid_resolution=5)
     assert (shown.x.name, shown.y.name) == (0, 1)

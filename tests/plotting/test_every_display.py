@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 import suffice._runtime.system
 from suffice import (
     GaussianNB,
-    LogisticRegression,
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
 )
@@ -31,24 +29,21 @@ from suffice.plotting import (
     ShapesDisplay,
     StructureDisplay,
 )
-
-CANCER, WINE = load_breast_cancer(as_frame=True), load_wine(as_frame=True)
-X, Y = CANCER.data, CANCER.target_names[CANCER.target]
-NB = NaiveBayes().fit(X[::2], Y[::2])
-QDA = QuadraticDiscriminantAnalysis().fit(WINE.data, WINE.target)
-NEWTON = LogisticRegression().fit(X, Y)
+from tests.plotting.fits import WINE, X, Y, bayes, newton, quadratic
 
 ALL = {
-    "history": lambda **kw: HistoryDisplay.from_estimator(NEWTON, **kw),
-    "calibration": lambda **kw: CalibrationDisplay.from_estimator(NB, X, Y, **kw),
-    "row": lambda **kw: ContributionsDisplay.from_estimator(NB, X, row=0, **kw),
-    "row of three": lambda **kw: ContributionsDisplay.from_estimator(QDA, WINE.data, row=100, **kw),
-    "rows": lambda **kw: ContributionsDisplay.from_estimator(QDA, WINE.data, **kw),
-    "boundary": lambda **kw: BoundaryDisplay.from_estimator(NB, X, Y, grid_resolution=9, **kw),
-    "boundaries": lambda **kw: BoundaryDisplay.from_estimator(QDA, WINE.data, WINE.target, grid_resolution=9, **kw),
-    "correlations": lambda **kw: StructureDisplay.from_estimator(QDA, **kw),
-    "information": lambda **kw: StructureDisplay.from_estimator(NB, **kw),
-    "shapes": lambda **kw: ShapesDisplay.from_estimator(NB, X, terms=["worst area"], **kw),
+    "history": lambda **kw: HistoryDisplay.from_estimator(newton(), **kw),
+    "calibration": lambda **kw: CalibrationDisplay.from_estimator(bayes(), X, Y, **kw),
+    "row": lambda **kw: ContributionsDisplay.from_estimator(bayes(), X, row=0, **kw),
+    "row of three": lambda **kw: ContributionsDisplay.from_estimator(quadratic(), WINE.data, row=100, **kw),
+    "rows": lambda **kw: ContributionsDisplay.from_estimator(quadratic(), WINE.data, **kw),
+    "boundary": lambda **kw: BoundaryDisplay.from_estimator(bayes(), X, Y, grid_resolution=9, **kw),
+    "boundaries": lambda **kw: BoundaryDisplay.from_estimator(
+        quadratic(), WINE.data, WINE.target, grid_resolution=9, **kw
+    ),
+    "correlations": lambda **kw: StructureDisplay.from_estimator(quadratic(), **kw),
+    "information": lambda **kw: StructureDisplay.from_estimator(bayes(), **kw),
+    "shapes": lambda **kw: ShapesDisplay.from_estimator(bayes(), X, terms=["worst area"], **kw),
 }
 
 
@@ -116,24 +111,27 @@ FEW = X[:5]
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: HistoryDisplay.from_estimator(NB), "this NaiveBayes has no history, as it did not learn step by step"),
         (
-            lambda: HistoryDisplay.from_estimator(NEWTON, measure="loss"),
+            lambda: HistoryDisplay.from_estimator(bayes()),
+            "this NaiveBayes has no history, as it did not learn step by step",
+        ),
+        (
+            lambda: HistoryDisplay.from_estimator(newton(), measure="loss"),
             "measure must be one of .*log_loss.*got 'loss'",
         ),
         (lambda: HistoryDisplay.from_estimator(GaussianNB), "takes a fitted estimator, got the class GaussianNB"),
         (lambda: HistoryDisplay.from_estimator(3), "takes a fitted estimator, got a int"),
-        (lambda: HistoryDisplay.from_estimator(NEWTON, ax=3), "ax must be matplotlib axes or None, got a int"),
-        (lambda: HistoryDisplay.from_estimator(NEWTON, width=0), "width must be a positive number, got 0"),
+        (lambda: HistoryDisplay.from_estimator(newton(), ax=3), "ax must be matplotlib axes or None, got a int"),
+        (lambda: HistoryDisplay.from_estimator(newton(), width=0), "width must be a positive number, got 0"),
         (lambda: CalibrationDisplay.from_estimator(RidgeClassifier().fit(FEW, Y[17:22]), FEW, Y[:5]), "predict_proba"),
-        (lambda: CalibrationDisplay.from_estimator(NB, X, Y, n_bins=0), "n_bins must be a whole number"),
-        (lambda: CalibrationDisplay.from_estimator(NB, X, Y, strategy="mdl"), "strategy must be one of"),
-        (lambda: CalibrationDisplay.from_estimator(NB, X, Y, confidence=1), "confidence must be a number between"),
+        (lambda: CalibrationDisplay.from_estimator(bayes(), X, Y, n_bins=0), "n_bins must be a whole number"),
+        (lambda: CalibrationDisplay.from_estimator(bayes(), X, Y, strategy="mdl"), "strategy must be one of"),
+        (lambda: CalibrationDisplay.from_estimator(bayes(), X, Y, confidence=1), "confidence must be a number between"),
         (
-            lambda: CalibrationDisplay.from_estimator(NB, X, Y, pos_label="ill"),
+            lambda: CalibrationDisplay.from_estimator(bayes(), X, Y, pos_label="ill"),
             r"one of \['benign', 'malignant'\], got",
         ),
-        (lambda: CalibrationDisplay.from_estimator(NB, X, Y[:-1]), "inconsistent numbers of samples"),
+        (lambda: CalibrationDisplay.from_estimator(bayes(), X, Y[:-1]), "inconsistent numbers of samples"),
         (lambda: CalibrationDisplay.from_predictions([0, 1], [0.5, 1.5]), "from 0 to 1, got 0.5 to 1.5"),
         (lambda: CalibrationDisplay.from_predictions([0, 1], [0.5, np.nan]), "from 0 to 1, got nan"),
         (lambda: CalibrationDisplay.from_predictions([0, 1, 2], [0.5, 0.5, 0.5]), r"3 classes, \[0, 1, 2\], but prob"),
@@ -150,35 +148,53 @@ FEW = X[:5]
             lambda: ContributionsDisplay.from_estimator(DecisionTreeClassifier().fit(X, Y), X),
             "DecisionTreeClassifier does not say what each column adds: take a classifier that",
         ),
-        (lambda: ContributionsDisplay.from_estimator(NB, X, row=569), "row must be a whole number below 569, got 569"),
-        (lambda: ContributionsDisplay.from_estimator(NB, X, "ill", row=0), "y must be one of .*got 'ill'"),
         (
-            lambda: ContributionsDisplay.from_estimator(NB, X, "benign"),
+            lambda: ContributionsDisplay.from_estimator(bayes(), X, row=569),
+            "row must be a whole number below 569, got 569",
+        ),
+        (lambda: ContributionsDisplay.from_estimator(bayes(), X, "ill", row=0), "y must be one of .*got 'ill'"),
+        (
+            lambda: ContributionsDisplay.from_estimator(bayes(), X, "benign"),
             "which class a row speaks for, and there are 569",
         ),
-        (lambda: ContributionsDisplay.from_estimator(NB, X, max_terms=0), "max_terms must be a whole number"),
-        (lambda: ContributionsDisplay.from_estimator(NB, X["mean area"]), "an array of two dimensions"),
-        (lambda: ShapesDisplay.from_estimator(NB), "give X, rows whose values are looked at"),
-        (lambda: ShapesDisplay.from_estimator(QDA, WINE.data), "depends on other columns too.*see BoundaryDisplay"),
-        (lambda: ShapesDisplay.from_estimator(NB, X, terms=["size"]), r"terms has \['size'\], but the columns are"),
+        (lambda: ContributionsDisplay.from_estimator(bayes(), X, max_terms=0), "max_terms must be a whole number"),
+        (lambda: ContributionsDisplay.from_estimator(bayes(), X["mean area"]), "an array of two dimensions"),
+        (lambda: ShapesDisplay.from_estimator(bayes()), "give X, rows whose values are looked at"),
+        (
+            lambda: ShapesDisplay.from_estimator(quadratic(), WINE.data),
+            "depends on other columns too.*see BoundaryDisplay",
+        ),
+        (
+            lambda: ShapesDisplay.from_estimator(bayes(), X, terms=["size"]),
+            r"terms has \['size'\], but the columns are",
+        ),
         (lambda: ShapesDisplay.from_estimator(DecisionTreeClassifier().fit(X, Y), X), "take AdditiveTables, naive"),
         (lambda: BoundaryDisplay.from_estimator(LinearRegression().fit(X, X), X), "takes a classifier, got a Linear"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X, columns=("size", 0)), "there is no column 'size': the columns"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X, columns=(0, 0)), "two different columns"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X, columns="mean area"), "two columns, by name or number"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X, Y[:3]), "569 rows and 3 labels"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X[:0]), "needs at least one row, got none"),
-        (lambda: BoundaryDisplay.from_estimator(NB, X, grid_resolution=0), "grid_resolution must be a whole number"),
+        (
+            lambda: BoundaryDisplay.from_estimator(bayes(), X, columns=("size", 0)),
+            "there is no column 'size': the columns",
+        ),
+        (lambda: BoundaryDisplay.from_estimator(bayes(), X, columns=(0, 0)), "two different columns"),
+        (lambda: BoundaryDisplay.from_estimator(bayes(), X, columns="mean area"), "two columns, by name or number"),
+        (lambda: BoundaryDisplay.from_estimator(bayes(), X, Y[:3]), "569 rows and 3 labels"),
+        (lambda: BoundaryDisplay.from_estimator(bayes(), X[:0]), "needs at least one row, got none"),
+        (
+            lambda: BoundaryDisplay.from_estimator(bayes(), X, grid_resolution=0),
+            "grid_resolution must be a whole number",
+        ),
         (
             lambda: BoundaryDisplay.from_estimator(GaussianNB().fit(X[["mean area"]], Y), X[["mean area"]]),
             "shows two columns, and there is 1",
         ),
         (
-            lambda: StructureDisplay.from_estimator(NEWTON),
+            lambda: StructureDisplay.from_estimator(newton()),
             "LogisticRegression has neither whole covariances nor tables",
         ),
-        (lambda: StructureDisplay.from_estimator(QDA, y=7), r"y must be one of \[0, 1, 2\], got 7"),
-        (lambda: StructureDisplay.from_estimator(NB, y="benign"), "y is for correlations, and NaiveBayes has tables"),
+        (lambda: StructureDisplay.from_estimator(quadratic(), y=7), r"y must be one of \[0, 1, 2\], got 7"),
+        (
+            lambda: StructureDisplay.from_estimator(bayes(), y="benign"),
+            "y is for correlations, and NaiveBayes has tables",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_input(call, says):

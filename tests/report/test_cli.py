@@ -7,21 +7,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 from suffice import __version__
 from suffice.cli.app import app
 from suffice.compare.race.methods import METHODS
 from suffice.compare.race.table import read_table
+from tests.commands import run, spoken
 
 FEW = "GaussianNB,LDA + RC,logistic regression"
 
 
 def call(*words, code=0):
-    result = CliRunner(env={"SUFFICE_DATA": "", "COLUMNS": "200", "TERM": "dumb"}).invoke(app, [str(w) for w in words])
-    assert "Traceback" not in result.output
-    assert result.exit_code == code, result.output
-    return " ".join(result.output.split())
+    return spoken(run(app, *words, code=code, SUFFICE_DATA="", COLUMNS="200"))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise
 from types import NoneType, UnionType
@@ -105,30 +105,52 @@ def classes(everything: bool = False) -> dict[str, type]:
     """
     for name in LATER if everything else ():
         import_module(name)
-    return {"sklearn.Pipeline": Pipeline} | _with_parts(c for c in _own() if _storable(c))
+    return {"sklearn.Pipeline": Pipeline} | _stored(_imported())
 
 
 def answer_classes() -> dict[str, type]:
     """Return the classes that a sum over rows may be made of, by name: checkpoints hold these."""
-    return classes() | _with_parts(c for c in _own() if is_dataclass(c) and hasattr(c, "__add__"))
+    return classes() | _summed(_imported())
 
 
 def warning_classes() -> dict[str, type[Warning]]:
     """Return the kinds of warnings that a fit may keep, by name."""
-    own = {class_name(c): c for c in _own() if issubclass(c, Warning)}
+    own = {class_name(c): c for c in _own(_imported()) if issubclass(c, Warning)}
     return {"UserWarning": UserWarning, "ConvergenceWarning": ConvergenceWarning} | own
 
 
-def _own() -> Iterator[type]:
-    """Yield the classes that imported modules of the library define."""
-    for name, module in list(sys.modules.items()):
-        if _holds_parts_of_models(name):
-            yield from (c for c in vars(module).values() if isinstance(c, type) and c.__module__ == name)
+Imported = tuple[tuple[str, int], ...]
+
+
+def _imported() -> Imported:
+    """Return the modules of the library that are imported, each with how many names it defines so far.
+
+    All that the functions below return follows from this. They keep their last answer, because looking through the
+    modules takes longer than writing a model.
+    """
+    own = [(name, module) for name, module in list(sys.modules.items()) if name.startswith("suffice.")]
+    return tuple((name, len(vars(module))) for name, module in own if _holds_parts_of_models(name))
+
+
+@lru_cache(maxsize=1)
+def _own(imported: Imported) -> tuple[type, ...]:
+    """Return the classes that these modules define."""
+    named = ((name, vars(sys.modules[name])) for name, _ in imported)
+    return tuple(c for name, names in named for c in names.values() if isinstance(c, type) and c.__module__ == name)
+
+
+@lru_cache(maxsize=1)
+def _stored(imported: Imported) -> dict[str, type]:
+    return _with_parts(c for c in _own(imported) if _storable(c))
+
+
+@lru_cache(maxsize=1)
+def _summed(imported: Imported) -> dict[str, type]:
+    return _with_parts(c for c in _own(imported) if is_dataclass(c) and hasattr(c, "__add__"))
 
 
 def _holds_parts_of_models(module: str) -> bool:
-    parts = module.split(".")
-    return parts[0] == "suffice" and len(parts) > 1 and parts[1] not in APART
+    return module.startswith("suffice.") and module.split(".", 2)[1] not in APART
 
 
 def _is_record(cls: Any) -> bool:
