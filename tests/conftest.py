@@ -28,29 +28,51 @@ ONE_WORKER = {  # files whose fixtures take seconds
     "tests/report/test_compare_page.py",
     "tests/report/test_contest.py",
     "tests/sklearn_own/test_outcomes.py",
+    "tests/test_architecture.py",
     "tests/test_class_shares.py",
     "tests/test_text.py",
 }
 MISSING = f"no data sets at {DATA}: set SUFFICE_DATA to their folder"
 
 
+def scope(nodeid):
+    """Return the name of the tests that share a costly fixture, or the test itself."""
+    if "dask" in nodeid:
+        return "dask"  # one cluster
+    file = nodeid.partition("::")[0]
+    return file if file in ONE_WORKER else nodeid
+
+
 class Together(LoadScopeScheduling):
     """Send the tests that share a costly fixture to one worker, and all others to whichever worker is free."""
 
     def _split_scope(self, nodeid):
-        if "dask" in nodeid:
-            return "dask"  # one cluster
-        file = nodeid.partition("::")[0]
-        return file if file in ONE_WORKER else nodeid
+        return scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
+    if config.option.dist != "loadgroup":
+        return None
     # xdist's own groups (`xdist_group`) are silently ignored with pytest 9.2: pytest-dev/pytest-xdist#1386
-    return Together(config, log) if config.option.dist == "loadgroup" else None
+    config.option.loadscopereorder = False  # the order is that of `turn`
+    return Together(config, log)
+
+
+def turn(item):
+    """Return when a test runs: long groups first, small tests of the top folder last, so that no worker waits long.
+
+    The processes of a cluster come in between. On a fresh clone they would compile what the workers compile, too.
+    """
+    if scope(item.nodeid) in ONE_WORKER:
+        return 0
+    if scope(item.nodeid) == "dask":
+        return 2
+    return 3 if item.nodeid.startswith("tests/test_") else 1
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=turn)
     if DATA.is_dir():
         return
     for item in items:

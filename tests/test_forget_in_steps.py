@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections import Counter
@@ -20,6 +21,7 @@ from suffice import tangent
 from suffice.models import DegenerateError, Moments, Patterns
 from suffice.models.gaussian.moments import diagonal
 
+SEQUENCES = {"long": 125, "quick": 5}.get(os.environ.get("SUFFICE_LAWS", "laws"), 15)  # a fifth of them where EM is slow
 EPS = float(np.finfo(float).eps)
 CLOSED = 1e-9
 BY_EM = 1e-7  # which ends where a step changes a moment by less than 1e-13, or by rounding
@@ -179,7 +181,7 @@ def known(sums, X, y, w):
 def test_in_steps_at_once_and_refitted(name):
     _, missing, tolerance = ESTIMATORS[name]
     slow = missing and tolerance > CLOSED  # EM
-    came = sum((check(name, seed) for seed in range(5 if slow else 25)), Counter())
+    came = sum((check(name, seed) for seed in range(SEQUENCES // 5 if slow else SEQUENCES)), Counter())
     assert came["the variance is lost to rounding"] <= 0.1 * came["accepted"]  # refusing all is not forgetting
 
 

@@ -100,7 +100,7 @@ def test_stopping_rules_keep_the_right_iterate():
     assert_allclose(np.mean(1 - p[np.arange(150), IRIS[1]]), soft[-2], atol=1e-12)
 
 
-@pytest.mark.parametrize(("anchor", "steps"), [(0.1, 1500), (1.0, 150)])
+@pytest.mark.parametrize(("anchor", "steps"), [(0.1, 1000), (1.0, 100)])
 @pytest.mark.parametrize("prior", ["default", None])
 @plain
 def test_the_anchor_has_a_fixed_point(anchor, steps, prior):
