@@ -21,7 +21,8 @@ from suffice import tangent
 from suffice.models import DegenerateError, Moments, Patterns
 from suffice.models.gaussian.moments import diagonal
 
-SEQUENCES = {"long": 125, "quick": 5}.get(os.environ.get("SUFFICE_LAWS", "laws"), 15)  # a fifth of them where EM is slow
+# A fifth of them where EM is slow.
+SEQUENCES = {"long": 125, "quick": 5}.get(os.environ.get("SUFFICE_LAWS", "laws"), 15)
 EPS = float(np.finfo(float).eps)
 CLOSED = 1e-9
 BY_EM = 1e-7  # which ends where a step changes a moment by less than 1e-13, or by rounding

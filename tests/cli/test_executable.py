@@ -91,11 +91,6 @@ def test_an_interrupt_while_it_is_imported_is_quiet(tmp_path):
     assert started.returncode == 130
 
 
-def test_the_library_leaves_interrupts_alone():
-    code = "import signal, suffice; assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
-    subprocess.run([sys.executable, "-c", code, "-m", "suffice.not"], env=ENVIRONMENT, check=True)
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
 @pytest.mark.parametrize(
     ("words", "unbuffered"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -343,11 +340,6 @@ def test_truth_values_are_numbers_too(db):
     theirs = GaussianNB().fit(data)
     assert_allclose(theirs.predict_proba(frame[["a", "b"]]), ours.predict_proba(frame[["a", "b"]]), atol=1e-12)
     assert_allclose(collected(theirs.predict_proba(data)), ours.predict_proba(frame[["a", "b"]]), atol=1e-9)
-
-
-def test_the_library_needs_no_database():
-    code = "import suffice, suffice.data, sys; assert not {'duckdb', 'sqlglot'} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_lda_and_categories_of_a_view():
