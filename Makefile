@@ -16,7 +16,7 @@ demo: $(VENV)/.base
 quick: $(VENV)/.test
 	$(BIN)/python -m tests.quick
 
-# Every law, oracle and bad input: less than ten minutes on two cores.
+# Every law, oracle and bad input: six minutes on two quiet cores.
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations=15
 
