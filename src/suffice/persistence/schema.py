@@ -122,12 +122,9 @@ def warning_classes() -> dict[str, type[Warning]]:
 Imported = tuple[tuple[str, int], ...]
 
 
+# Looking through the modules takes longer than writing a small model. What the functions below return follows from the
+# modules that are imported, and from how many names these define so far; so they keep their last answer.
 def _imported() -> Imported:
-    """Return the modules of the library that are imported, each with how many names it defines so far.
-
-    All that the functions below return follows from this. They keep their last answer, because looking through the
-    modules takes longer than writing a model.
-    """
     own = [(name, module) for name, module in list(sys.modules.items()) if name.startswith("suffice.")]
     return tuple((name, len(vars(module))) for name, module in own if _holds_parts_of_models(name))
 
