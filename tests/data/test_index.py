@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from suffice import GaussianNB, NaiveBayes, load
-from suffice.data import Files
 from suffice.compare.race.table import read_table as compared
+from suffice.data import Files
 from suffice.data.files.table import read
 from tests.cli.conftest import call  # noqa: F401 - a fixture
 
