@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from suffice import AdditiveTables, GaussianNB, ModelClassifier, PoorFitWarning, TabularClassifier
 from suffice.learners import ExpertWeights
@@ -71,16 +71,19 @@ def gap_to_scipy(seed):
     """How far the loss that we return lies above the best that L-BFGS-B finds, as a share; whether it has settled."""
     F, y, weight, start, ridge = any_problem(seed)
     told = Leads.of(F, y, weight)
-    gaps = told.gaps * start  # in units of the first weights
+    n, others, m = told.gaps.shape
+    G = (told.gaps * start).reshape(n * others, m)  # in units of the first weights
 
     def scaled(u):
-        z = np.concatenate([np.zeros((len(gaps), 1)), gaps @ u], axis=1)
-        p, pull = softmax(z, axis=1)[:, 1:], u - (np.arange(len(u)) == 0)
-        loss = told.weight @ logsumexp(z, axis=1) + 0.5 * ridge * pull @ pull
-        return loss, np.einsum("n,nc,ncm->m", told.weight, p, gaps) + ridge * pull
+        z, pull = (G @ u).reshape(n, others), u - (np.arange(m) == 0)
+        top = np.maximum(z.max(axis=1, initial=0.0), 0.0)
+        p = np.exp(z - top[:, None])
+        total = p.sum(axis=1) + np.exp(-top)
+        loss = told.weight @ (top + np.log(total)) + 0.5 * ridge * pull @ pull
+        return loss, (p * (told.weight / total)[:, None]).ravel() @ G + ridge * pull
 
     w, _, settled = solve(told, start, ridge, ExpertWeights().max_iter)
-    ours, begin, m = scaled(w / start)[0], scaled(np.ones(len(w)))[0], len(w)
+    ours, begin = scaled(w / start)[0], scaled(np.ones(m))[0]
     assert (w >= 0).all()
     assert ours <= begin * (1 + 1e-12)
     found = [
@@ -93,12 +96,54 @@ def gap_to_scipy(seed):
 PROBLEMS = 10_000 if os.environ.get("SUFFICE_LAWS") == "long" else 100
 
 
+HARD = {  # seeds of problems that took hundreds of Newton steps, or ended early, before the method was as it is
+    "nearly flat": [336, 3549, 3772, 4005, 5115, 5208, 5854, 6533, 7075, 9222, 9878],
+    "experts differ by 1e-8": [515, 616, 1487, 2523, 2997, 4082, 5806, 8440, 9104],
+}
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # L-BFGS-B goes where the loss overflows
-@pytest.mark.parametrize("first", [*range(0, PROBLEMS, 20), 330, 5200])  # 336 and 5208: scores up to 1e10, nearly flat
+@pytest.mark.parametrize("first", range(0, PROBLEMS, 20))
 def test_no_weights_lie_above_those_of_an_independent_optimiser(first):
-    gaps = [gap_to_scipy(seed) for seed in range(first, first + 20)]
-    assert max(gap for gap, _ in gaps) < 1e-9
-    assert sum(settled for _, settled in gaps) >= 17  # without a ridge some optima lie at infinity
+    found = [gap_to_scipy(seed) for seed in range(first, first + 20)]
+    assert max(gap for gap, _ in found) < 1e-9
+    assert sum(settled for _, settled in found) >= 19
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", HARD)
+def test_hard_problems(kind):
+    for seed in HARD[kind]:
+        gap, settled = gap_to_scipy(seed)
+        assert settled, seed
+        assert gap < 1e-9, seed
+
+
+def test_nearly_equal_experts_are_told_apart(rng):
+    """The weights of their difference are 1e8: a curvature that is squared does not see it."""
+    y = np.arange(60) % 2
+    first, differs = rng.normal(size=(60, 2)), rng.normal(size=(60, 2))
+    differs[np.arange(60), y] += 1.0
+    F = np.stack([first, -first + 1e-8 * differs], axis=2)
+    w, losses, settled = solve(Leads.of(F, y, np.ones(60)), np.ones(2), 0.0, 50)
+    alone, fewer, _ = solve(Leads.of(differs[:, :, None], y, np.ones(60)), np.ones(1), 0.0, 50)
+    assert settled
+    assert losses[-1] <= fewer[-1] + 1e-9
+    assert_allclose(1e-8 * w[1], alone[0], rtol=0.3)
+
+
+@pytest.mark.parametrize("score", [1e12, 1e300, np.inf])
+def test_scores_of_any_size(score, rng):
+    """A few rows for which an expert is all but certain of the wrong class: it gets no weight."""
+    y, F = np.arange(60) % 2, rng.normal(size=(60, 2, 2))
+    F[np.arange(60), y, 1] += 1.0
+    F[1:8:2, 0, 0] = score
+    silent = np.where(np.arange(2) == 0, 0.0, F)
+    w, losses, settled = solve(Leads.of(F, y, np.ones(60)), np.array([1.0, 0.5]), 1.0, 50)
+    without, fewer, _ = solve(Leads.of(silent, y, np.ones(60)), np.array([1.0, 0.5]), 1.0, 50)
+    assert settled
+    assert_allclose(w[1], without[1], rtol=0.3)
+    assert losses[-1] < fewer[-1] + 0.02
 
 
 def test_one_row_of_a_huge_score_does_not_decide():

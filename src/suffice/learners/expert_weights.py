@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
-from suffice._core.vector import Array, Vector
+from suffice._core.vector import Array
 from suffice._runtime.lazy import compiled, in_any_order
 from suffice._runtime.messages import COUNT, NOT_NEGATIVE, Notice, PoorFitWarning, StaleWarning, check
 from suffice._runtime.threads import few_threads, spread
@@ -24,10 +26,11 @@ from suffice.models.base import Weighable
 
 MIN_ROWS_PER_TASK, MAX_TASKS = 1024, 4  # of a sum over rows by several threads
 LOWEST = -1e4  # the score of an impossible class
-HIGHEST = np.finfo(np.float64).max
+HIGHEST = 1e100  # size of a lead, so that its square is finite
 MAX_SCORES, MIN_ROWS = 1 << 25, 1000  # scores in memory at a time, and rows to learn from even so
-MAX_HALVINGS = 40  # of a step
-DAMPING = 1e-12  # added to a curvature of unit diagonal, so that it has a Cholesky factor
+MAX_HALVINGS, MANY_HALVINGS = 10, 3  # of a step, before one that is damped more is tried, and the next one is
+DAMPINGS = tuple(10.0**power for power in range(-20, 21, 4))  # added to a curvature of unit diagonal
+MAX_LEAD, COOLING = 64.0, 8.0  # leads at the first temperature, and the ratio of one temperature to the next
 STALE = (
     "ExpertWeights: rows have come or gone since the weights of the experts were learned, or none came that could "
     "teach them; recalibrate(X, y) learns them again, of rows that count now; with weights= given, none are learned"
@@ -37,11 +40,14 @@ POOR = (
     "add rows or columns, or check in columns_ how they are read"
 )
 STUCK = "no step lowers the log loss after {} steps, though it could be lower; raise ridge"
-SETTLED, MATTERS = 1e-12, 1e-6  # predicted falls, as shares of the loss: negligible, and worth a warning
+SETTLED, MATTERS = 1e-12, 1e-9  # predicted falls, as shares of 1 + loss: negligible, and worth a warning
+ROUGH, MAX_ROUGH = 1e-2, 100  # the predicted fall at which a temperature is done, and the maximum number of its steps
 CERTAIN = 1e-5  # mean loss of rows that leave nothing to predict
 MIN_GAIN = 1e-4  # share by which a loss must be lower to count as better: chosen weights gain a little by chance
 CLIP = 8.0  # limit of scores, in multiples of their median size
-FLAT = 1e-200  # a curvature whose root could not be divided by
+DEPENDENT = 1e-3  # share of a column that the columns before it leave, below which its square would lose precision
+FLAT = 1e-10  # the root of a curvature, as a share of the scores, below which steps are in units of the scores
+Slope = Callable[[Array], "WeightSlope"]
 MIN_DECREASE = 1e-4  # share of the predicted fall that a step must reach
 
 
@@ -59,14 +65,19 @@ class ScoreWithout:
         return Leads.of(scores, Y.codes, Y.weight)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WeightSlope(Vector):
-    """The log loss of some weights, its gradient (m,) and its curvature (m, m)."""
+@dataclass(frozen=True, eq=False)
+class WeightSlope:
+    """The log loss of some weights, its gradient (m,), and rows B (b, m) of which the curvature is B'B."""
 
     mass: float
     loss: float
     gradient: Array
-    curvature: Array
+    # Not B'B, in which rounding would hide how experts differ that nearly agree.
+    roots: Array
+
+    def __add__(self, other: WeightSlope) -> WeightSlope:
+        roots = _triangle(np.concatenate([self.roots, other.roots]))
+        return WeightSlope(self.mass + other.mass, self.loss + other.loss, self.gradient + other.gradient, roots)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +122,7 @@ class Leads:
 
         def of(some: slice) -> WeightSlope:
             loss, gradient, roots = slopes(self.gaps[some], self.weight[some], w)
-            return WeightSlope(float(self.weight[some].sum()), loss, gradient, roots.T @ roots)
+            return WeightSlope(float(self.weight[some].sum()), loss, gradient, _triangle(roots))
 
         return reduce(operator.add, spread(of, rows))
 
@@ -120,6 +131,18 @@ def _centred(gaps: Array) -> Array:
     """Return scores (n, k) of mean 0 over the classes, a row's own class first, from gaps (n, k - 1)."""
     scores = np.concatenate([np.zeros((len(gaps), 1)), gaps], axis=1)
     return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+
+def _triangle(rows: Array) -> Array:
+    """Return R with R'R = B'B and at most m rows, from rows B (b, m)."""
+    if len(rows) <= rows.shape[1]:
+        return rows
+    H = rows.T @ rows
+    size = np.sqrt(np.maximum(np.diagonal(H), np.finfo(np.float64).tiny))
+    # A Cholesky factor is faster, and exact enough unless columns nearly depend on others.
+    R, failed = dpotrf(H / np.outer(size, size))
+    independent = not failed and np.diagonal(R).min() > DEPENDENT
+    return np.asarray(R * size) if independent else np.linalg.qr(rows, mode="r")
 
 
 @compiled
@@ -138,8 +161,8 @@ def leads(F: Array, codes: Array) -> tuple[Array, Array]:
             use[i] &= np.isfinite(mine)
             for c in range(k - 1):
                 other = F[i, c + (c >= own), j]
-                other = min(other, HIGHEST) if other > LOWEST else LOWEST  # also if it is NaN
-                out[i, c, j] = other - mine
+                other = other if other > LOWEST else LOWEST  # also if it is NaN
+                out[i, c, j] = min(max(other - mine, -HIGHEST), HIGHEST)
     return out, use
 
 
@@ -198,8 +221,8 @@ class ExpertWeights(Learner):
         Strength of the pull, in units of the weights w0 of the start.
     max_rows : int, default=20000
         Maximum number of rows to learn the weights from; of more rows, those of smallest hash.
-    max_iter : int, default=500
-        Maximum number of Newton steps. Most problems take less than ten, a few with scores in the millions hundreds.
+    max_iter : int, default=200
+        Maximum number of Newton steps. Most problems take less than ten; a few with huge scores take up to a hundred.
 
     References
     ----------
@@ -209,7 +232,7 @@ class ExpertWeights(Learner):
 
     ridge: float = 1.0
     max_rows: int = 20_000
-    max_iter: int = 500
+    max_iter: int = 200
 
     exact = True  # the parameters; the weights belong to the model, and are carried over
     carries_over = True
@@ -254,7 +277,7 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
     notices = _poor(scores, w)
     if not settled:
         steps = len(losses) - 1
-        why = f"still falling after {steps} steps; raise max_iter" if steps == learner.max_iter else STUCK.format(steps)
+        why = f"still falling after {steps} steps; raise max_iter" if steps >= learner.max_iter else STUCK.format(steps)
         notices = (Notice(f"ExpertWeights: {why}", ConvergenceWarning), *notices)
     return replace(
         fit,
@@ -279,59 +302,78 @@ def _poor(scores: Leads, w: Array) -> tuple[Notice, ...]:
 def solve(scores: Leads, start: Array, ridge: float, max_iter: int) -> tuple[Array, list[float], bool]:
     """Return weights w >= 0, the mean loss before and after each Newton step, and whether the loss has settled.
 
-    The loss of the result was measured, and is not above that of the start.
+    The loss L of the result was measured, and is not above that of the start. Scores in the thousands make L nearly
+    flat between sharp bends, where its curvature tells little. Then the minimum is followed from a high temperature T
+    down to 1, of L_T(w) = T sum_i log(1 + sum_c exp(w'G_c / T)) plus the penalty. Most problems begin at 1.
     """
-    w, at = _best_scale(scores, start, ridge)
-    losses = [at.loss / (at.mass or 1.0)]
+
+    def loss(w: Array, T: float = 1.0) -> WeightSlope:
+        at, gap = scores.slope(w / T), w / start - (np.arange(len(w)) == 0)
+        pull = WeightSlope(0.0, 0.5 * ridge * float(gap @ gap), ridge * gap / start, np.diag(np.sqrt(ridge) / start))
+        return WeightSlope(at.mass, T * at.loss, at.gradient, at.roots / np.sqrt(T)) + pull
+
+    w, before = start, loss(start)
+    least = FLAT * np.maximum(abs(scores.gaps).max(axis=(0, 1), initial=0.0), 1.0 / start)
+    lead = (scores.gaps @ start).max(initial=MAX_LEAD)
+    for power in range(math.ceil(math.log(lead / MAX_LEAD, COOLING)), 0, -1):
+        T = COOLING**power
+        w, *_ = _descend(partial(loss, T=T), w, loss(w, T), least / np.sqrt(T), min(max_iter, MAX_ROUGH), ROUGH)
+    at = before if w is start else loss(w)
+    if not at.loss <= before.loss:
+        w, at = start, before
+    w, losses, settled = _descend(loss, w, at, least, max_iter, SETTLED)
+    return w, [each / (at.mass or 1.0) for each in ([before.loss] * (at is not before) + losses)], settled
+
+
+def _descend(
+    loss: Slope, w: Array, at: WeightSlope, least: Array, max_iter: int, enough: float
+) -> tuple[Array, list[float], bool]:
+    """Return where Newton's method leads from w, the loss before and after each step, and whether it has settled.
+
+    It has if the minimum of the quadratic model over w >= 0 is lower by at most the share `enough` of 1 + loss; if
+    rounding hides a fall from the loss, by at most MATTERS. No fall at all is the condition of Karush, Kuhn and Tucker.
+    """
+    losses, level = [at.loss], 0  # of damping: higher while steps are too long
     for _ in range(max_iter):
-        step, scale = _step(w, at, start), 1.0 + abs(at.loss)
-        slope = float(at.gradient @ step)  # minus twice the fall of the quadratic model
-        for halving in range(MAX_HALVINGS):
-            new = w + 0.5**halving * step  # not negative, because both ends are not
-            there = _penalised(scores.slope(new), new, start, ridge)
-            if there.loss <= at.loss + MIN_DECREASE * 0.5**halving * slope:
+        for tried in range(level, len(DAMPINGS)):
+            step = _step(w, at, least, DAMPINGS[tried])
+            share = abs(float(at.gradient @ step)) / (1.0 + abs(at.loss))
+            found = _lower(loss, w, at, step)
+            if found or (tried == 0 and share <= MATTERS):
                 break
-        else:
-            # Rounding hides a lower loss. That is the end, unless the predicted fall was large.
-            return w, losses, -slope <= MATTERS * scale
-        w, at = new, there
-        losses.append(at.loss / (at.mass or 1.0))
-        if -slope <= SETTLED * scale:
-            return w, losses, True
+        if found:
+            w, at, halvings = found
+            losses.append(at.loss)
+        settled = tried == 0 and (share <= enough or not found)
+        if settled or not (found or level):
+            return w, losses, settled
+        short = not found or share <= enough
+        level = 0 if short else min(max(tried + (halvings > MANY_HALVINGS) - (halvings == 0), 0), len(DAMPINGS) - 1)
     return w, losses, False
 
 
-def _best_scale(scores: Leads, start: Array, ridge: float) -> tuple[Array, WeightSlope]:
-    """Return the point of least loss among start, start / 16, start / 16^2, ..., and its slope.
-
-    Scores in the thousands make the loss nearly flat at the start itself, where the curvature tells nothing.
-    """
-    w, at = start, _penalised(scores.slope(start), start, start, ridge)
-    for _ in range(MAX_HALVINGS):
-        less = w / 16.0
-        there = _penalised(scores.slope(less), less, start, ridge)
-        if not there.loss < at.loss:
+def _lower(loss: Slope, w: Array, at: WeightSlope, step: Array) -> tuple[Array, WeightSlope, int] | None:
+    """Return w + step, or the lowest of its halves if it is not lower than w, with its slope and the halvings."""
+    slope, best = float(at.gradient @ step), None
+    for halvings in range(MAX_HALVINGS):
+        share = 0.5**halvings
+        new = w + share * step  # not negative, because both ends are not
+        there = loss(new)
+        if best and there.loss >= best[1].loss:
             break
-        w, at = less, there
-    return w, at
+        if there.loss < at.loss and there.loss <= at.loss + MIN_DECREASE * share * slope:
+            best = new, there, halvings
+            if halvings == 0:
+                break
+    return best
 
 
-def _step(w: Array, at: WeightSlope, start: Array) -> Array:
+def _step(w: Array, at: WeightSlope, least: Array, damping: float) -> Array:
     """Return the step to the exact minimum over w >= 0 of the quadratic model at w, which leads downhill.
 
-    With H = L L' the model is |L'v - (L'w - L^-1 g)|^2 / 2 up to a constant: non-negative least squares in v.
+    With curvature R'R the model is |R v - (R w - R'^-1 g)|^2 / 2 up to a constant: non-negative least squares in v.
     """
-    diagonal = np.diagonal(at.curvature)
-    unit = np.where(diagonal > FLAT, 1.0 / np.sqrt(np.maximum(diagonal, FLAT)), start)  # to a unit diagonal
-    H = at.curvature * np.outer(unit, unit)
-    H[np.diag_indices_from(H)] += DAMPING
-    L = cholesky(H, lower=True)
-    v, _ = nnls(L.T, L.T @ (w / unit) - solve_triangular(L, at.gradient * unit, lower=True), maxiter=30 * len(w))
+    unit = 1.0 / np.maximum(np.linalg.norm(at.roots, axis=0), least)  # to a unit diagonal
+    R = _triangle(np.concatenate([at.roots * unit, np.sqrt(damping) * np.eye(len(w))]))
+    v, _ = nnls(R, R @ (w / unit) - solve_triangular(R, at.gradient * unit, trans=1), maxiter=30 * len(w))
     return np.asarray(v * unit - w)
-
-
-def _penalised(at: WeightSlope, w: Array, start: Array, ridge: float) -> WeightSlope:
-    """Add the pull towards the class shares (the first expert) alone."""
-    gap = w / start - (np.arange(len(w)) == 0)
-    pull = WeightSlope(0.0, 0.5 * ridge * float(gap @ gap), ridge * gap / start, np.diag(ridge / start**2))
-    return at + pull
