@@ -7,7 +7,7 @@ JOBS ?= auto
 .PHONY: demo quick test test-all test-long test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
 	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-out-of-sample \
 	bench-priors bench-quick bench-scale bench-search bench-sql bench-tables benchmark benchmark-check \
-	bench-tangent sklearn-tests figures clean
+	bench-tangent bench-uci sklearn-tests figures clean
 
 demo: $(VENV)/.base
 	$(BIN)/suffice compare breast_cancer --max-time 40 --report demo.html
@@ -57,10 +57,10 @@ sklearn-tests: $(VENV)/.test
 	$(BIN)/python -m tests.sklearn_own
 
 # All tables of the papers on the data sets that are installed. A run that was stopped continues, and measures again where
-# settings, data or the version have changed.
+# settings, code, data or versions have changed. FULL=1 takes as many splits as the papers.
 DATA ?= $(if $(SUFFICE_DATA),$(SUFFICE_DATA),$(wildcard ../shared/data))
 AT = $(if $(DATA),--data $(DATA))
-RUN = $(BIN)/python -m papers run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(AT)
+RUN = $(BIN)/python -m papers run all --jobs $(if $(filter auto,$(JOBS)),2,$(JOBS)) $(if $(FULL),--full) $(AT)
 
 bench: $(VENV)/.base
 	$(RUN) --out bench-results
@@ -139,6 +139,10 @@ bench-tables: $(VENV)/.bench
 
 bench-tangent: $(VENV)/.test
 	$(BIN)/python benchmarks/tangent.py
+
+# Our place among 179 published classifiers, some minutes on one core. Writes docs/uci.md.
+bench-uci: $(VENV)/.test
+	$(BIN)/python -m benchmarks.uci run $(if $(UCI),--uci $(UCI))
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .

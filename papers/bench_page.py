@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from papers import evidence
-from papers.agreement import Cell, cells, counts, printed
+from papers.agreement import Cell, by_reason, cells, counts, heading, means
 from papers.blocks import ASSETS, chooser, figure, stacked_bar
+from papers.claims import judge, tally
+from papers.documents import DOCUMENTS
 from papers.store import Task
 from suffice.compare import critical_difference_figure, friedman, nemenyi
 from suffice.report.page import (
@@ -38,6 +40,7 @@ from suffice.report.page import (
 STATES = ("equal", "near", "off")
 LOSSES = {"error": "error", "soft_error": "soft error", "log_loss": "log loss"}
 EVERY = "all data sets"
+AVERAGE = "mean of the rows with both"
 FEWEST_METHODS, FEWEST_SETS = 3, 5  # for a critical-difference figure
 
 Results = Mapping[Task, dict[str, Any]]
@@ -70,7 +73,20 @@ def bench_page(
     aged = paragraph(age, quiet=True) if age else None
     lead = join([_verdict(everything, "the tables"), aged, _key(), _missing(missing)])
     overview = Section("Overview", _overview(tables, found))
-    return document("Tables of the papers, measured again", [overview, *parts], lead, assets=ASSETS)
+    return document("Tables of the papers, measured again", [_verdicts(results), overview, *parts], lead, assets=ASSETS)
+
+
+def _verdicts(results: Results) -> Section:
+    """The claims of the documents, each with its verdict."""
+    judged = judge(results)
+    heads = ["document", "claim", "in print", "here", "verdict", "shown by"]
+    rows = [
+        [f"{one.document}, {one.place}", one.says, one.printed, ours, tag("b", verdict), one.test.strip("`")]
+        for one, verdict, ours in judged
+    ]
+    papers = bullets(f"{name}: {about.authors}: {about.title}. {about.published}" for name, about in DOCUMENTS.items())
+    table = data_table(heads, rows, "Claims and verdicts", filtered=False)
+    return Section("Verdicts", join([paragraph(tally(judged)), table, fold("The documents", papers)]))
 
 
 def _verdict(found: list[Cell], where: str) -> Html:
@@ -132,6 +148,7 @@ def _part(table: Any, found: list[Cell], results: Results, times: Results) -> Se
         _reasons(found),
         _failures(table, results),
         _curves(table, results),
+        _by_prior(table, results),
         _reliability(table, results),
         _times(table, times),
         _ranks(table, results),
@@ -148,13 +165,17 @@ def _side_by_side(table: Any, found: list[Cell]) -> Html:
     by = {(cell.dataset, cell.column): cell for cell in found}
     every = list(dict.fromkeys(cell.dataset for cell in found))
     here = {cell.dataset for cell in found if cell.measured is not None}
-    spreads = printed(table.name)
+    average = means(found)
     heads = [Heading("data set"), *(h for column in table.columns for h in _pair_of_heads(column.name))]
     rows = [
-        [name, *(v for column in table.columns for v in _pair(by.get((name, column.name)), column.digits, spreads))]
+        [name, *(v for column in table.columns for v in _pair(by.get((name, column.name)), column.digits))]
         for name in every
         if name in here
     ]
+    if average:
+        rows.append(
+            [AVERAGE, *(v for column in table.columns for v in _averages(average.get(column.name), column.digits))]
+        )
     absent = [name for name in every if name not in here]
     note = paragraph("Printed, and not measured here: ", ", ".join(absent), ".", quiet=True) if absent else None
     return data_table(heads, rows, f"{table.title}: ours beside the print") + join([note])
@@ -165,22 +186,30 @@ def _pair_of_heads(column: str) -> list[Heading]:
     return [Heading("ours", group), Heading("print", group)]
 
 
-def _pair(cell: Cell | None, digits: int, spreads: Mapping[tuple[str, str], tuple[Any, Any]]) -> list[Value]:
+def _pair(cell: Cell | None, digits: int) -> list[Value]:
     """A measured number, with the difference as its tooltip, and the printed one."""
     if cell is None:
         return [Value(None), Value(None, state="printed")]
-    _, spread = spreads.get((cell.dataset, cell.column), (None, None))
-    about = f"\u00b1 {spread:g}" if spread is not None else ""
-    return [Value(cell.measured, digits, cell.state, _told(cell)), Value(cell.printed, digits, "printed", about)]
+    theirs = f"\u00b1 {cell.printed_spread:g}" if cell.printed_spread is not None else ""
+    return [Value(cell.measured, digits, cell.state, _told(cell)), Value(cell.printed, digits, "printed", theirs)]
+
+
+def _averages(average: tuple[int, float, float] | None, digits: int) -> list[Value]:
+    """The means of both over the rows that have both."""
+    if average is None:
+        return [Value(None), Value(None, state="printed")]
+    size, mine, theirs = average
+    return [Value(mine, digits + 1, "", f"mean of {size} rows"), Value(theirs, digits + 1, "printed")]
 
 
 def _told(cell: Cell) -> str:
     if cell.measured is None:
         return "not measured"
+    spread = f" \u00b1 {cell.spread:.2g}" if cell.spread is not None else ""
     if cell.difference is None:
-        return f"ours {cell.measured:.6g}, not printed"
-    reason = f". {cell.reason}" if cell.reason else ". No reason is known." if cell.state == "off" else ""
-    return f"ours {cell.measured:.6g}, print {cell.printed:g}, difference {_signed(cell.difference)}{reason}"
+        return f"ours {cell.measured:.6g}{spread}, not printed"
+    why = f". {str(cell.why).capitalize()}" if cell.why.basis else ""
+    return f"ours {cell.measured:.6g}{spread}, print {cell.printed:g}, difference {_signed(cell.difference)}{why}"
 
 
 def _signed(difference: float | None) -> str:
@@ -188,18 +217,17 @@ def _signed(difference: float | None) -> str:
 
 
 def _reasons(found: list[Cell]) -> Html:
-    """Why cells are off: each reason once, with its cells."""
-    by: dict[str, list[str]] = {}
-    for cell in found:
-        if cell.state == "off":
-            by.setdefault(cell.reason or "No reason is known", []).append(_place(cell))
+    """Why cells are off: each reason once, with its cells and what was found on their data sets."""
+    groups = by_reason(found)
     return block(
-        "Why cells are off", bullets(join([tag("b", why.rstrip(".")), ": ", "; ".join(at)]) for why, at in by.items())
+        "Why cells are off",
+        bullets(join([tag("b", heading(*why)), ": ", "; ".join(map(_place, group))]) for why, group in groups.items()),
     )
 
 
 def _place(cell: Cell) -> str:
-    return f"{cell.dataset}, {cell.column.replace('_', ' ')} ({_signed(cell.difference)})"
+    found = f"; {cell.why.found}" if cell.why.found else ""
+    return f"{cell.dataset}, {cell.column.replace('_', ' ')} ({_signed(cell.difference)}{found})"
 
 
 def _failures(table: Any, results: Results) -> Html | None:
@@ -229,6 +257,23 @@ def _curves(table: Any, results: Results) -> Html:
     charts = legend(names, chooser(f"{table.name} curves", ["Data set", "Loss"], panes))
     note = "Mean over splits, on the rows learned from. A ring marks the lowest point; dashed: learned in one step."
     return block("Convergence", charts, note=note)
+
+
+def _by_prior(table: Any, results: Results) -> Html:
+    """Accuracy against the class probabilities (thesis, Figures 4.1 and 4.2)."""
+    found = evidence.by_prior(table, results)
+    if not found:
+        return Html()
+    panes: dict[tuple[str, ...], Html] = {
+        (name,): line_chart(
+            lines, f"accuracy by the probability of the first class, {name}", "P1", "accuracy, %", with_legend=False
+        )
+        for name, lines in found.items()
+    }
+    charts = legend(list(next(iter(found.values()))), chooser(f"{table.name} priors", ["Classes"], panes))
+    return block(
+        "Accuracy by class probability", charts, note="Means over repeats. A ring marks the lowest accuracy of a rule."
+    )
 
 
 def _reliability(table: Any, results: Results) -> Html:

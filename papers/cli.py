@@ -37,6 +37,8 @@ def run_tables(
     data: Annotated[Path | None, typer.Option("--data", help="A folder of Parquet files.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
     folder: Annotated[Path, typer.Option("--out", help="Where results are kept.")] = Path("bench-results"),
+    sets: Annotated[list[str] | None, typer.Option("--set", help="Only this row of the tables, and its cells.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="As many splits as the papers have: some hours.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask OpenML.")] = False,
 ) -> None:
     """Measure tables, going on where an earlier run stopped, and show them beside the print."""
@@ -44,8 +46,12 @@ def run_tables(
     library = _library(data, online=not offline)
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(folder / "results.jsonl")
-    store, missing = run(wanted, folder, library, quick, jobs, err)
-    _summary(wanted, store)
+    _refuse_strange(sets or [], wanted)
+    store, missing = run(wanted, folder, library, quick, jobs, err, full, sets or [])
+    if sets:
+        _cells(wanted, store, sets)
+    else:
+        _summary(wanted, store)
     for sentence in missing:
         err.print(f"missing: {sentence}", markup=False, highlight=False)
     if missing:
@@ -72,6 +78,28 @@ def _wanted(names: list[str]) -> list[PaperTable]:
     return [TABLES[name] for name in dict.fromkeys([*sources, *names])]
 
 
+def _refuse_strange(sets: list[str], tables: list[PaperTable]) -> None:
+    """Stop at names that no table has, and say which there are."""
+    known = dict.fromkeys(task.dataset for table in tables for task in table.tasks())
+    strange = [name for name in sets if name not in known]
+    if strange:
+        raise stop(f"there is no row {', '.join(strange)} in these tables; they have {', '.join(known)}")
+
+
+def _cells(tables: list[PaperTable], store: Store, sets: list[str]) -> None:
+    """The cells of some rows, ours beside the print."""
+    grid = Grid("table", "row", "column", "ours", "print", "", "why", box=None)
+    results = store.measured()
+    for table in tables:
+        for cell in agreement.cells(table, results):
+            if cell.dataset in sets and cell.measured is not None:
+                theirs = "" if cell.printed is None else f"{cell.printed:g}"
+                grid.add_row(
+                    table.name, cell.dataset, cell.column, f"{cell.measured:.4g}", theirs, cell.state, str(cell.why)
+                )
+    out.print(grid)
+
+
 def _summary(tables: list[PaperTable], store: Store) -> None:
     grid = Grid("table", "compared", "equal", "near", "off", box=None)
     results = store.measured()
@@ -96,8 +124,10 @@ def report(
     store = Store(folder)
     results, times = store.measured(), store.read_times()
     names = {task.table for task in results}
-    tables = [t for t in TABLES.values() if t.name in names or set(getattr(t, "sources", ())) & names]
+    tables = [table for table in TABLES.values() if table.name in names or set(getattr(table, "sources", ())) & names]
+    absent = [table.name for table in TABLES.values() if table not in tables]
     target, said = page or folder / "report.html", age([*TABLES.values()], store, library)
+    said += f" Not measured yet: {', '.join(absent)}." if absent else ""
     write(target, bench_page(tables, results, times, age=said))
     write(folder / "cells.csv", reproduction.as_csv(tables, results))
     if docs is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,10 @@ class Computed:
     rows: Mapping[str, Callable[[int], Result]]
     columns: Sequence[Column]
     repeats: int = 1
-    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     notes: str = ""
 
-    def tasks(self, quick: bool = False) -> list[Task]:
+    def tasks(self, quick: bool = False, full: bool = False) -> list[Task]:  # noqa: ARG002 - as many repeats
         """What there is to compute."""
         repeats = min(2, self.repeats) if quick else self.repeats
         return [Task(self.name, row, "computed", number) for row in self.rows for number in range(repeats)]
@@ -75,10 +76,10 @@ class Derived:
     sources: Sequence[str]
     compute: Callable[[Mapping[Task, Result]], Cells]
     columns: Sequence[Column]
-    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     notes: str = ""
 
-    def tasks(self, quick: bool = False) -> list[Task]:  # noqa: ARG002 - nothing of its own
+    def tasks(self, quick: bool = False, full: bool = False) -> list[Task]:  # noqa: ARG002 - nothing of its own
         """Nothing: the sources are run instead."""
         return []
 

@@ -11,6 +11,7 @@ from papers.protocols import WholeSet
 from papers.store import Task
 from suffice.report.page import Point, mean_curve, pooled
 
+PRIOR = "P1"  # of curves over class probabilities instead of iterations
 Result = dict[str, Any]
 Results = Mapping[Task, Result]
 Curves = dict[str, list[tuple[float, float]] | float]  # by method: a curve, or the one value of what learns at once
@@ -57,7 +58,7 @@ def on_training_rows(table: Any) -> bool:
 
 def curves(table: Any, results: Results) -> dict[tuple[str, str], Curves]:
     """Means over splits, by data set and loss; empty where nothing was learned in steps."""
-    mine = of_table(table, results)
+    mine = {task: row for task, row in of_table(table, results).items() if PRIOR not in row.get("curves", ())}
     names, rows = methods(table, mine), grouped(mine)
     gradual = {task.method for task, row in mine.items() if "curves" in row}
     losses = dict.fromkeys(loss for row in mine.values() for loss in row.get("curves", ()))
@@ -70,6 +71,19 @@ def curves(table: Any, results: Results) -> dict[tuple[str, str], Curves]:
                 else _level(rows.get((dataset, m), ()), loss, on_training_rows(table))
                 for m in names
             }
+    return found
+
+
+def by_prior(table: Any, results: Results) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Accuracies in percent against the probability of the first class, means over repeats, by row and rule."""
+    rows = grouped({task: row for task, row in of_table(table, results).items() if PRIOR in row.get("curves", ())})
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for (name, _), each in rows.items():
+        at = each[0]["curves"][PRIOR]
+        rules = [rule for rule in each[0]["curves"] if rule != PRIOR]
+        found[name] = {
+            rule: [(p, fmean(row["curves"][rule][i] for row in each)) for i, p in enumerate(at)] for rule in rules
+        }
     return found
 
 

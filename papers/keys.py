@@ -5,27 +5,43 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+import platform
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 from sklearn.base import BaseEstimator
 
 import suffice
+from papers import code
 
 PLAIN = (str, bytes, int, float, complex, type(None), type(...), range)
 
 
+LIBRARY = suffice.__name__
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that results depend on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"Python": python, "NumPy": np.__version__, "SciPy": scipy.__version__, "scikit-learn": sklearn.__version__}
+
+
 def key(*settings: Any) -> str:
-    """A hash of the version of suffice and of settings: estimators with all parameters, functions with their code.
+    """A hash of settings (estimators with all parameters), of the code that they depend on, and of `versions()`.
+
+    Functions of this package count with their code; what is imported from the library counts with the module that
+    defines it and every module that this one imports.
 
     >>> from suffice import GaussianNB
     >>> key(GaussianNB()) == key(GaussianNB()), key(GaussianNB()) == key(GaussianNB(tied=True))
     (True, False)
     """
-    text = json.dumps([suffice.__version__, described(settings)])
+    text = json.dumps([versions(), described(settings)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -64,7 +80,9 @@ def _ours(value: Any) -> bool:
 
 
 def _name(value: Any) -> str:
-    return f"{_home(value)}:{getattr(value, '__qualname__', value.__name__)}"
+    """The name of something that is not code of this package; what the library defines has the hash of its code too."""
+    name = f"{_home(value)}:{getattr(value, '__qualname__', value.__name__)}"
+    return f"{name} {code.digest(value.__module__)}" if _home(value) == LIBRARY else name
 
 
 @cache
@@ -85,6 +103,7 @@ def _code(value: Any) -> Any:
         elif isinstance(one, FunctionType):
             names, text = _text(one)
             used = {name: one.__globals__[name] for name in names if name in one.__globals__}
+            used |= _of_library(used, names)
             inner = [cell.cell_contents for cell in one.__closure__ or ()]
             found += [text, described([one.__defaults__, one.__kwdefaults__])]
             for thing in (*used.values(), *inner):
@@ -93,6 +112,14 @@ def _code(value: Any) -> Any:
                 else:
                     found.append(described(thing))
     return found
+
+
+def _of_library(used: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """What a function takes from modules of the library by their attributes, as `suffice.LinearBayes`."""
+    modules = [
+        one for one in used.values() if isinstance(one, ModuleType) and one.__name__.partition(".")[0] == LIBRARY
+    ]
+    return {f"{one.__name__}.{name}": getattr(one, name) for one in modules for name in names if hasattr(one, name)}
 
 
 def _text(function: FunctionType) -> tuple[list[str], Any]:

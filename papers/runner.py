@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from papers.datasets import Library, MissingDataError
 from papers.derived import Computed, Derived
+from papers.keys import versions
 from papers.store import Store, Task
 from papers.table import Table
 from suffice.model_selection.measures import Result
@@ -29,8 +30,13 @@ def run(
     quick: bool = False,
     jobs: int = 1,
     console: Console | None = None,
+    full: bool = False,
+    sets: Sequence[str] = (),
 ) -> tuple[Store, list[str]]:
-    """Measure what the store lacks or has for other settings; the store, and a sentence for each missing data set."""
+    """Measure what the store lacks or has for other settings; the store, and a sentence for each missing data set.
+
+    `quick` measures two splits of small data sets, `full` as many splits as the paper has, `sets` only these rows.
+    """
     store = Store(out)
     known = store.read_keys()
     missing: dict[str, str] = {}
@@ -38,13 +44,17 @@ def run(
         (table, task, table.key(task, library))
         for table in tables
         if not isinstance(table, Derived)
-        for task in table.tasks(quick)
-        if _available(table, task, library, missing)
+        for task in table.tasks(quick, full)
+        if (not sets or task.dataset in sets) and _available(table, task, library, missing)
     ]
     todo = [(table, task, key) for table, task, key in wanted if known.get(task) != key]
     stale = sum(task in known for _, task, _ in todo)
     if stale and console is not None:
-        console.print(f"{stale} results are stale (settings, data or version have changed): they are measured again")
+        console.print(
+            f"{stale} results are stale (settings, code, data or versions have changed): they are measured again"
+        )
+    if todo:
+        store.begin(versions())
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console or Console(stderr=True), disable=console is None) as bar:
         shown = bar.add_task("", total=len(todo))
@@ -55,15 +65,19 @@ def run(
 
 
 def age(tables: Sequence[PaperTable], store: Store, library: Library) -> str:
-    """A sentence on how many results of a store are stale, by the settings, data and version of now."""
+    """Sentences on when results were measured, and how many are stale by the settings, code and versions of now."""
     known, missing = store.read_keys(), dict[str, str]()
     declared = {
-        task: table for table in tables if not isinstance(table, Derived) for task in table.tasks() if task in known
+        task: table
+        for table in tables
+        if not isinstance(table, Derived)
+        for task in table.tasks(full=True)
+        if task in known
     }
     lost = {task for task, table in declared.items() if not _available(table, task, library, missing)}
     fresh = sum(table.key(task, library) == known[task] for task, table in declared.items() if task not in lost)
     unknown = f"; {len(lost)} more could not be checked, as their data sets are not available" * bool(lost)
-    return f"{len(known) - len(lost) - fresh} of {len(known)} results are stale{unknown}."
+    return f"{store.runs()} {len(known) - len(lost) - fresh} of {len(known)} results are stale{unknown}.".strip()
 
 
 def _available(table: Measurable, task: Task, library: Library, missing: dict[str, str]) -> bool:

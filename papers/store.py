@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +21,11 @@ class Task(NamedTuple):
 
 
 class Store:
-    """A folder with `results.jsonl`, what was measured, and `times.jsonl`, how long it took.
+    """A folder with `results.jsonl`, what was measured, `times.jsonl`, how long it took, and `runs.jsonl`, when.
 
     Every result has the key of what it depends on: one whose key has changed is stale, and its new line goes to the
-    end. Times are apart because they are never the same twice. A line that was cut short is dropped on opening, and a
-    result without its line is measured again.
+    end. Times and runs are apart because they are never the same twice. A line that was cut short is dropped on
+    opening, and a result without its line is measured again.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -32,7 +33,8 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.results = self.folder / "results.jsonl"
         self.times = self.folder / "times.jsonl"
-        for path in (self.results, self.times):
+        self.log = self.folder / "runs.jsonl"
+        for path in (self.results, self.times, self.log):
             _mend(path)
 
     def read(self) -> dict[Task, dict[str, Any]]:
@@ -55,10 +57,36 @@ class Store:
     def append(self, task: Task, key: str, result: dict[str, Any], times: dict[str, float]) -> None:
         """Add a result; its times go first, so that a result never lacks them."""
         for path, line in ((self.times, times), (self.results, {"key": key, **result})):
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**task._asdict(), **line}, sort_keys=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            _write(path, {**task._asdict(), **line})
+
+    def begin(self, versions: Mapping[str, str]) -> None:
+        """Note the day, and the versions of what a run measures with."""
+        _write(self.log, {"day": date.today().isoformat(), "versions": dict(versions)})
+
+    def runs(self) -> str:
+        """A sentence on when results were measured, and with which versions."""
+        if not self.log.exists():
+            return ""
+        days: dict[str, list[str]] = {}
+        for line in self.log.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            words = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+            days.setdefault(words, []).append(row["day"])
+        each = [f"{_days(found)} with {words}" for words, found in days.items()]
+        return f"Measured {'; '.join(each)}." if each else ""
+
+
+def _days(found: list[str]) -> str:
+    first, last = min(found), max(found)
+    return f"on {first}" if first == last else f"from {first} to {last}"
+
+
+def _write(path: Path, line: Mapping[str, Any]) -> None:
+    """Add a line that outlives a crash."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, sort_keys=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _lines(path: Path) -> Iterator[tuple[Task, dict[str, Any]]]:

@@ -19,6 +19,7 @@ from papers.store import Task
 from suffice.model_selection.measures import Dataset, Result
 
 Rows = Mapping[str, Sequence[Result]]  # the results of one data set: those of every split, by method
+Value = Callable[[Rows], float | None]
 Build = Callable[[int], Any]  # a seed to an estimator
 
 
@@ -26,9 +27,10 @@ class Column(NamedTuple):
     """A column of a printed table: its name there, its value from the results of a data set, and its precision."""
 
     name: str
-    value: Callable[[Rows], float | None]
+    value: Value
     digits: int = 3
     near: float = 0.01  # what still counts as close
+    spread: Value | None = None  # the standard deviation over the splits
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Table:
 
     `datasets` maps the names of the paper to ours; one that `prepare` takes a part of is "name:part" (and called so).
     `prepare` is what the paper does to all rows before it splits them;
-    everything else that learns from data is part of the methods. `reasons` say why cells are off: the first whose
-    pattern (data set, column; "*" is any) matches.
+    everything else that learns from data is part of the methods. `reasons` say why cells are off, by pattern (data
+    set, column; "*" is any): `papers.reasons.explain` takes the first that holds.
     """
 
     name: str
@@ -49,14 +51,16 @@ class Table:
     columns: Sequence[Column]
     prepare: Callable[[Dataset], Dataset] = lambda data: data
     quick: Sequence[str] = ()
-    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     notes: str = ""
     keep_wrong: bool = False  # whether the rows that a method gets wrong are kept, for McNemar's test
+    in_print: int = 0  # the splits of the print, if by default there are fewer here
 
-    def tasks(self, quick: bool = False) -> list[Task]:
-        """What there is to measure, in order; quick is two splits of the data sets named for it."""
+    def tasks(self, quick: bool = False, full: bool = False) -> list[Task]:
+        """What there is to measure, in order; quick is two splits of some data sets, full as many as the print has."""
         names = [name for name in self.datasets if not quick or name in self.quick]
-        repeats = min(2, self.protocol.repeats) if quick else self.protocol.repeats
+        repeats = max(self.protocol.repeats, self.in_print) if full else self.protocol.repeats
+        repeats = min(2, repeats) if quick else repeats
         every = ((name, split, method) for name in names for split in range(repeats) for method in self.methods)
         return [Task(self.name, name, method, split) for name, split, method in every]
 
@@ -71,7 +75,7 @@ class Table:
     def key(self, task: Task, library: Library) -> str:
         """What the result of a task depends on, as a hash."""
         name, model = self.datasets[task.dataset], self.methods[task.method](task.split)
-        settings = (model, self.protocol, task.split, self.prepare, self.keep_wrong)
+        settings = (fit_and_measure, model, self.protocol, task.split, self.prepare, self.keep_wrong)
         return key(*settings, name, library.digest(self.needs(task)))
 
     def run(self, task: Task, library: Library) -> tuple[Result, dict[str, float]]:
@@ -82,13 +86,22 @@ class Table:
 
     def measured(self, results: Mapping[Task, Result]) -> dict[tuple[str, str], float]:
         """Every cell (data set, column) that the results suffice for."""
+        return self._cells(results, {column.name: column.value for column in self.columns})
+
+    def spreads(self, results: Mapping[Task, Result]) -> dict[tuple[str, str], float]:
+        """The standard deviations over the splits of the cells that are means over them."""
+        return self._cells(
+            results, {column.name: column.spread for column in self.columns if column.spread is not None}
+        )
+
+    def _cells(self, results: Mapping[Task, Result], values: Mapping[str, Value]) -> dict[tuple[str, str], float]:
         cells = {}
         for name in self.datasets:
             rows = rows_of(self.name, name, self.methods, results)
-            for column in self.columns:
-                value = column.value(rows)
+            for column, value_of in values.items():
+                value = value_of(rows)
                 if value is not None and np.isfinite(value):
-                    cells[name, column.name] = float(value)
+                    cells[name, column] = float(value)
         return cells
 
 
@@ -115,7 +128,7 @@ def rows_of(table: str, dataset: str, methods: Mapping[str, Any], results: Mappi
 # What columns are made of
 
 
-def mean(method: str, metric: str, scale: float = 1.0) -> Callable[[Rows], float | None]:
+def mean(method: str, metric: str, scale: float = 1.0) -> Value:
     """The mean of a metric over the splits on which a method ran."""
 
     def value(rows: Rows) -> float | None:
@@ -125,7 +138,17 @@ def mean(method: str, metric: str, scale: float = 1.0) -> Callable[[Rows], float
     return value
 
 
-def reach(ours: str, theirs: str, loss: str = "error") -> Callable[[Rows], float | None]:
+def deviation(method: str, metric: str, scale: float = 1.0) -> Value:
+    """The standard deviation of a metric over the splits on which a method ran."""
+
+    def value(rows: Rows) -> float | None:
+        values = [row[metric] for row in rows.get(method, ()) if row.get(metric) is not None]
+        return float(np.std(values, ddof=1)) * scale if len(values) > 1 else None
+
+    return value
+
+
+def reach(ours: str, theirs: str, loss: str = "error") -> Value:
     """The iteration by which one learner is as good as another one ever gets, if it is on every split."""
 
     def value(rows: Rows) -> float | None:

@@ -10,6 +10,7 @@ from papers.tables import (
     nblr,
     nblr_tests,
     rc1,
+    rc1_cost,
     rc1_figures,
     rc2,
     rc2_summary,
@@ -17,6 +18,7 @@ from papers.tables import (
 
 EVERY: tuple[PaperTable, ...] = (
     *rc1.TABLES,
+    *rc1_cost.TABLES,
     *rc1_figures.TABLES,
     *rc2.TABLES,
     *rc2_summary.TABLES,

@@ -14,8 +14,10 @@ import numpy as np
 
 import suffice
 from papers.protocols import WholeSet
+from papers.reasons import Checked, among_starts, by_rule, plateau, start_differs
 from papers.table import Build, Column, Rows, Table, first_of, reach
 from papers.tables.rc import (
+    FROZEN,
     MAP_MOMENTS,
     MAP_TABLES,
     MISSING,
@@ -25,6 +27,7 @@ from papers.tables.rc import (
     complete,
     lr,
     nb,
+    printed_nb,
     printed_qda,
     qda,
     standardised,
@@ -35,6 +38,7 @@ NUMERALS = ("II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 QUICK = ("iris", "diabetes", "haberman")
 RC = RiskCalibration(rate=0.1, max_iter=64, stop="best-error", anchor=0.0)
 GD = GradientDescent(rate=0.1, max_iter=64, stop="best-error")
+DROPPING = RiskCalibration(rate=0.1, max_iter=64, stop="best-error", anchor=0.0, freeze="all")
 DFE = DiscriminativeFrequency(rate=0.1, max_iter=64, stop="best-error")
 
 
@@ -88,15 +92,40 @@ def columns(first: Column, other: str = "gd") -> tuple[Column, ...]:
     return (first, least("rc"), when("rc"), least(other), when(other), Column("reach", reach("rc", other), 0, 2))
 
 
-BROKEN = "the bins of the print were broken on this set: by ML, 0.110 is right on ecoli and 0.066 on ionosphere"
-PLATEAU = "the error hardly moves for many iterations: a row more or less moves the place of its minimum far"
-DROPPED = "the print drops every step that would break a covariance; here only the class concerned stays as it was"
-STUCK = (
-    "the print stays at or near its first iteration, an artefact: where a count would go below zero, some steps were "
-    "dropped whole (that rule gives its numbers on vehicle and qsar); here only the table concerned stays as it was"
+def also(method: str) -> tuple[Column, Column]:
+    """The columns of a method that is not in the print: a rule of the print, run beside the right one."""
+    return least(method), when(method)
+
+
+BROKEN = "the bins of the print were broken on this set: its errors are those of no binning tried"
+PLATEAU = Checked(
+    "the error hardly moves for many iterations, so that a row moves the place of its minimum far", plateau("gd")
 )
-RANDOM = "the print is one random start, drawn in a way it does not say; this is the mean of five"
-BINS: dict[tuple[str, str], str] = {("ecoli", "*"): BROKEN, ("ionosphere", "*"): BROKEN}
+DROPPED = "the print drops every step that would break a covariance; here only the class concerned stays as it was"
+RANDOM = "the print is one random start, drawn in a way that it does not say; this is the mean of five"
+BINS: dict[tuple[str, str], Any] = {("ecoli", "*"): BROKEN, ("ionosphere", "*"): BROKEN}
+FREEZING = {
+    ("*", ours): Checked(FROZEN, by_rule(theirs, "that rule"))
+    for ours, theirs in (
+        ("rc_error", "rc_printed_error"),
+        ("rc_iter", "rc_printed_iter"),
+        ("reach", "rc_printed_reach"),
+    )
+}
+TRACING = {
+    ("*", ours): Checked(TRACE, by_rule(theirs, "the printed gradient"))
+    for ours, theirs in (("gd_error", "gd_printed_error"), ("gd_iter", "gd_printed_iter"), ("reach", "reach_printed"))
+}
+DROPPINGS = {
+    ("indian liver", ours): Checked(DROPPED, by_rule(theirs, "that rule"))
+    for ours, theirs in (("rc_error", "rc_dropping_error"), ("rc_iter", "rc_dropping_iter"))
+}
+OTHER_PRIOR = Checked(PRIOR, start_differs("map_error"))
+AT_RANDOM = {
+    ("*", "random_error"): among_starts(lambda row: row["curves"]["error"][0], "rc"),
+    **{("*", f"{m}_error"): among_starts(lambda row: min(row["curves"]["error"]), m) for m in ("rc", "gd")},
+    **{("*", f"{m}_iter"): among_starts(lambda row: first_of(row["curves"]["error"]), m) for m in ("rc", "gd")},
+}
 
 
 def table(number: int, title: str, methods: Mapping[str, Build], columns: tuple[Column, ...], **more: Any) -> Table:
@@ -117,40 +146,49 @@ TABLES: tuple[Table, ...] = (
     table(
         3,
         "training error of naive Bayes, MAP",
-        {"map": nb(ClosedForm(), **MAP_TABLES), "rc": nb(RC, **MAP_TABLES), "gd": nb(GD, **MAP_TABLES)},
-        columns(least("map")),
-        reasons={
-            **BINS,
-            ("*", "rc_error"): STUCK,
-            ("*", "rc_iter"): STUCK,
-            ("*", "reach"): STUCK,
-            ("*", "gd_iter"): PLATEAU,
+        {
+            "map": nb(ClosedForm(), **MAP_TABLES),
+            "rc": nb(RC, **MAP_TABLES),
+            "gd": nb(GD, **MAP_TABLES),
+            "rc_printed": printed_nb(RC, **MAP_TABLES),
         },
+        (*columns(least("map")), *also("rc_printed"), Column("rc_printed_reach", reach("rc_printed", "gd"), 0, 2)),
+        reasons={**BINS, **FREEZING, ("*", "gd_iter"): PLATEAU},
+        notes="The columns rc_printed are those of the rule of the print, found by trying; it was not read in the "
+        "authors' code. By the right rule calibration is better than the print has it: see the verdicts.",
     ),
     table(
         4,
         "training error of QDA, ML",
-        {"ml": qda(ClosedForm()), "rc": qda(RC), "gd": qda(GD), "gd_printed": printed_qda(GD)},
-        (*columns(least("ml")), least("gd_printed"), when("gd_printed")),
-        reasons={
-            ("indian liver", "rc_error"): DROPPED,
-            ("indian liver", "rc_iter"): DROPPED,
-            ("*", "gd_error"): TRACE,
-            ("*", "gd_iter"): TRACE,
-            ("*", "reach"): TRACE,
+        {
+            "ml": qda(ClosedForm()),
+            "rc": qda(RC),
+            "gd": qda(GD),
+            "gd_printed": printed_qda(GD),
+            "rc_dropping": qda(DROPPING),
         },
-        notes="The columns gd_printed are those of the gradient as printed. On redwine and blood transfusion a class "
-        "has a singular covariance, which maximum likelihood refuses here.",
+        (
+            *columns(least("ml")),
+            *also("gd_printed"),
+            Column("reach_printed", reach("rc", "gd_printed"), 0, 2),
+            *also("rc_dropping"),
+        ),
+        reasons={**DROPPINGS, **TRACING},
+        notes="The columns gd_printed and reach_printed are those of the gradient as printed, rc_dropping those of "
+        "calibration that drops a step whole if it would leave a class without a covariance. On redwine and blood "
+        "transfusion a class has a singular covariance, which maximum likelihood refuses here.",
     ),
     table(
         5,
         "training error of QDA, MAP",
-        {"map": qda(ClosedForm(), **MAP_MOMENTS), "rc": qda(RC, **MAP_MOMENTS), "gd": qda(GD, **MAP_MOMENTS)},
-        columns(least("map")),
-        reasons={
-            **{("*", column): f"{TRACE}; {PRIOR}" for column in ("gd_error", "gd_iter", "reach")},
-            ("*", "*"): PRIOR,
+        {
+            "map": qda(ClosedForm(), **MAP_MOMENTS),
+            "rc": qda(RC, **MAP_MOMENTS),
+            "gd": qda(GD, **MAP_MOMENTS),
+            "gd_printed": printed_qda(GD, **MAP_MOMENTS),
         },
+        (*columns(least("map")), *also("gd_printed"), Column("reach_printed", reach("rc", "gd_printed"), 0, 2)),
+        reasons={**TRACING, ("*", "*"): OTHER_PRIOR},
     ),
     table(
         6,
@@ -170,7 +208,7 @@ TABLES: tuple[Table, ...] = (
         {"rc": from_random(random_rc), "gd": from_random(random_gd)},
         columns(start("rc", "random_error")),
         protocol=WholeSet(5),
-        reasons={("*", "*"): RANDOM},
+        reasons={pattern: Checked(RANDOM, test) for pattern, test in AT_RANDOM.items()},
     ),
     table(
         9,

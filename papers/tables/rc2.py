@@ -7,16 +7,43 @@ learned from the training part. Calibration and descent at rate 0.1 end when the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from papers import Array
+from papers.agreement import printed
 from papers.derived import Computed, outcome
 from papers.protocols import Shuffled
-from papers.table import Build, Column, Rows, Table, first_of, mean, reach
-from papers.tables.rc import MAP_MOMENTS, MAP_TABLES, MISSING, PRIOR, SETS, TRACE, complete, nb, qda
+from papers.reasons import (
+    Case,
+    Checked,
+    Evidence,
+    by_rule,
+    chance_of_ends,
+    chance_of_splits,
+    cut,
+    longer,
+    of_other,
+    start_differs,
+)
+from papers.table import Build, Column, Rows, Table, deviation, first_of, mean, reach
+from papers.tables.rc import (
+    FROZEN,
+    MAP_MOMENTS,
+    MAP_TABLES,
+    MISSING,
+    PRIOR,
+    SETS,
+    TRACE,
+    complete,
+    nb,
+    printed_nb,
+    printed_qda,
+    qda,
+)
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.model_selection.measures import Result, Split
 
@@ -47,8 +74,12 @@ DFE = DiscriminativeFrequency(rate=0.1, max_iter=64, stop="soft-error")
 
 def errors(method: str) -> tuple[Column, Column]:
     """Training and test error in percent."""
-    train, test = mean(method, "train_error", 100.0), mean(method, "error", 100.0)
-    return Column(f"{method}_train_pct", train, 0, 1.0), Column(f"{method}_test_pct", test, 0, 1.0)
+    parts = (("train", "train_error"), ("test", "error"))
+    train, test = (
+        Column(f"{method}_{part}_pct", mean(method, name, 100.0), 0, 1.0, deviation(method, name, 100.0))
+        for part, name in parts
+    )
+    return train, test
 
 
 def when(method: str) -> Column:
@@ -66,16 +97,16 @@ def columns(*methods: str) -> tuple[Column, ...]:
     found: list[Column] = []
     for method in methods:
         found += [*errors(method), *([when(method)] if method not in ("ml", "map") else [])]
-    return (*found, Column("reach", reach("rc", methods[-1], "soft_error"), 1, 2))
+    other = next(method for method in methods if method in ("gd", "dfe"))
+    return (*found, Column("reach", reach("rc", other, "soft_error"), 1, 2))
 
 
-def table(number: int, title: str, methods: Mapping[str, Build], reasons: Mapping[tuple[str, str], str]) -> Table:
+def table(number: int, title: str, methods: Mapping[str, Build], reasons: Mapping[tuple[str, str], Any]) -> Table:
     """A table of rc2."""
     name, title = f"rc2-table{number}", f"rc2, Table {number}: {title}"
-    asked = columns(*methods)
-    known = {"*", *(column.name for column in asked)}
-    why = {pattern: reason for pattern, reason in reasons.items() if pattern[1] in known}
-    return Table(name, title, DATASETS, methods, SPLITS, asked, complete, QUICK, why, f"{MISSING} {HONEST}")
+    return Table(
+        name, title, DATASETS, methods, SPLITS, columns(*methods), complete, QUICK, reasons, f"{MISSING} {HONEST}"
+    )
 
 
 def toy(row: str) -> Callable[[int], Result]:
@@ -115,86 +146,105 @@ class Seen:
 TOY = ["0,1", "1,2", "4,2", "soft"]
 HONEST = "Test rows are never learned from; in the print they were (see rc2-honesty). The print cuts its percentages."
 
-SEEN = "the rows that the print asks about were learned from: see rc2-honesty"
-WHOLE = "the print learned from all rows: its training errors are those of rc1 on whole data sets"
-RISE = "learning ends at the first rise of the soft error, however small: other splits and bins move it far"
+# Reasons
+
+SEEN = "the rows that the print asks about were learned from"
+BETWEEN = "the print is between what honest splits and rows that were learned from give"
+WHOLE = "the print learned from all rows: its training errors are those that rc1 prints for whole data sets"
+RISE = "learning ends at the first rise of the soft error, however small: splits and bins move it far"
 SPLIT = "other random splits, and bins that were fitted to the training rows only"
-PAST = "the print's descent goes on where its soft error rises (64 iterations on magic); this one ends there"
-STUCK = (
-    "the print stays near its closed form: it drops a step whole where a count would go below zero, which with a trace "
-    "of smoothing gives its errors on vehicle, qsar and satellite; here only the table concerned stays"
-)
-UNMOVED = (
-    "the print stays at its closed form for a reason that was not found: the soft error falls here, whether steps that "
-    "break a table are dropped whole or table by table"
-)
-ROUNDING = "no row is wrong from the start, and the soft error is below 1e-10: its least is where rounding puts it"
-CUT = "the print cuts percentages where this rounds them: 2.9 is 2 there"
-Reasons = dict[tuple[str, str], str]
-HALF = "between what honest splits and rows that were learned from give (25 and 4 on sonar)"
-STILL = "the print stays at its closed form, for a reason that was not found; its prior is not identified either"
+PAST = "the print's descent goes on where its soft error rises; this one ends there"
+ROUNDING = "the soft error is nearly 0 from the start: its least is where rounding puts it"
+CUT = Checked("the print cuts percentages where this rounds them", cut)
+Reasons = dict[tuple[str, str], Sequence[Checked] | str]
+RC1 = {3: "rc1-table2", 5: "rc1-table4", 7: "rc1-table3", 9: "rc1-table5"}  # the same on whole data sets
 
 
-def among(names: tuple[str, ...], columns: tuple[str, ...], reason: str) -> Reasons:
-    """The same reason for some columns of some data sets."""
-    return {(name, column): reason for name in names for column in columns}
+def on_seen_rows(case: Case) -> float | None:
+    """The error in percent on the rows asked about if they are learned from too."""
+    method = case.column.removesuffix("_test_pct")
+    number = int(case.table.name.removeprefix("rc2-table"))
+    number = 3 if (number, method) == (11, "rc") else number  # the same learner as in Table 3
+    name = next(name for name, at in ASKED_ABOUT.items() if at == (number, method))
+    errors = [row["error"] for row in case.rows(name, "rc2-seen")]
+    return 100 * float(np.mean(errors)) if errors else None
 
 
-RC_COLUMNS, GD_COLUMNS = (("rc_train_pct", "rc_test_pct", "rc_iter"), ("gd_train_pct", "gd_test_pct", "gd_iter"))
-NB_RC: Reasons = {
-    **among(("vehicle", "qsar", "optdigits", "satellite"), RC_COLUMNS, STUCK),
-    **among(("indian liver", "redwine"), RC_COLUMNS, UNMOVED),
-    ("iris", "rc_test_pct"): SPLIT,
-    ("pulsar", "rc_test_pct"): CUT,
-    ("*", "rc_train_pct"): RISE,
-    ("*", "rc_test_pct"): SEEN,
-    ("*", "rc_iter"): RISE,
-    ("*", "reach"): RISE,
-}
-NB: Reasons = {
-    **NB_RC,
-    **among(("*",), ("ml_train_pct", "ml_test_pct", "map_train_pct", "map_test_pct"), SPLIT),
-    **among(("climate model", "indian liver", "vehicle", "qsar"), ("gd_test_pct",), SPLIT),
-    **among(("german numer", "magic"), GD_COLUMNS, PAST),
-    **among(("vehicle",), ("gd_train_pct", "gd_iter"), PAST),
-    **among(("svmguid3",), GD_COLUMNS, RISE),
-    ("qsar", "gd_train_pct"): SPLIT,
-    ("magic", "reach"): PAST,
-    ("sonar", "gd_test_pct"): HALF,
-    ("*", "gd_train_pct"): RISE,
-    ("*", "gd_test_pct"): SEEN,
-    ("*", "gd_iter"): RISE,
-}
-DFE_REASONS: Reasons = {
-    **NB_RC,
-    **among(("indian liver", "vehicle"), ("dfe_test_pct",), SPLIT),
-    ("*", "dfe_train_pct"): SPLIT,
-    ("*", "dfe_test_pct"): SEEN,
-    ("*", "dfe_iter"): RISE,
-}
-SEEN_BY_QDA: Reasons = among(("*",), ("ml_test_pct", "map_test_pct", "rc_test_pct", "gd_test_pct"), SEEN)
-QDA: Reasons = {
-    **SEEN_BY_QDA,
-    **among(("indian liver", "magic", "adult"), ("gd_test_pct",), TRACE),
-    **among(("*",), ("gd_train_pct", "gd_iter", "reach"), TRACE),
-    **among(("*",), ("ml_train_pct", "rc_train_pct"), WHOLE),
-    ("sonar", "rc_iter"): ROUNDING,
-}
-TRACE_AND_PRIOR = f"{TRACE}; {PRIOR}"
-QDA_MAP: Reasons = {
-    **SEEN_BY_QDA,
-    **among(("iris", "vehicle", "qsar", "svmguid3", "satellite"), RC_COLUMNS, STILL),
-    **among(("sonar", "climate model"), ("rc_iter",), STILL),
-    **among(("indian liver", "magic", "adult"), ("gd_test_pct",), TRACE_AND_PRIOR),
-    **among(("*",), ("gd_train_pct", "gd_iter", "reach"), TRACE_AND_PRIOR),
-    ("german numer", "rc_train_pct"): WHOLE,
-    ("*", "*"): PRIOR,
-}
+def between(case: Case) -> Evidence | None:
+    """Whether the print is between the errors on rows that were not learned from, and on rows that were."""
+    seen = on_seen_rows(case)
+    if seen is None:
+        return None
+    return Evidence(seen <= case.printed <= case.measured, f"{case.measured:.0f} and {seen:.0f}")
 
-NB_ML = {"ml": nb(ClosedForm()), "rc": nb(RC), "gd": nb(GD)}
-NB_MAP = {"map": nb(ClosedForm(), **MAP_TABLES), "rc": nb(RC, **MAP_TABLES), "gd": nb(GD, **MAP_TABLES)}
-QDA_ML = {"ml": qda(ClosedForm()), "rc": qda(RC), "gd": qda(GD)}
-QDA_BY_MAP = {"map": qda(ClosedForm(), **MAP_MOMENTS), "rc": qda(RC, **MAP_MOMENTS), "gd": qda(GD, **MAP_MOMENTS)}
+
+def on_whole_set(case: Case) -> float | None:
+    """The training error in percent that rc1 prints for the whole data set."""
+    source = RC1[int(case.table.name.removeprefix("rc2-table"))]
+    name = case.dataset.replace("svmguid3", "svmguide3")
+    value = printed(source).get((name, case.column.replace("_train_pct", "_error")), (None, None))[0]
+    return None if value is None else 100 * value
+
+
+def no_error_left(case: Case) -> Evidence | None:
+    """Whether the least soft error is that of rounding."""
+    least = [min(row["curves"]["soft_error"]) for row in case.rows("rc") if "curves" in row]
+    return Evidence(max(least) < 1e-9, f"at most {max(least):.1e}") if least else None
+
+
+def why(number: int, first: str, others: Sequence[str]) -> Reasons:
+    """The reasons that are tried for each column of a table of errors: `first` learns in closed form, if any does."""
+    rules = {"gd": (TRACE, "the printed gradient")} if number in (5, 9) else {"rc": (FROZEN, "that rule")}
+    prior = [Checked(PRIOR, start_differs(f"{first}_train_pct", 0.5))] if number == 9 else []
+    whole = [Checked(WHOLE, of_other(on_whole_set, "in rc1"))] if number in RC1 else []
+    found: Reasons = {("*", "reach"): RISE}
+    for method in dict.fromkeys((first, *others)):
+
+        def by_print(column: str, method: str = method) -> list[Checked]:
+            if method not in rules:
+                return []
+            text, rule = rules[method]
+            return [Checked(text, by_rule(f"{method}_printed_{column}", rule))]
+
+        past = [Checked(PAST, longer(f"{method}_iter"))] if method in others else []
+        found["*", f"{method}_train_pct"] = [
+            *by_print("train_pct"),
+            CUT,
+            *whole,
+            Checked(SPLIT, chance_of_splits(method, "train_error", 100.0)),
+            *past,
+            *prior,
+        ]
+        found["*", f"{method}_test_pct"] = [
+            *by_print("test_pct"),
+            CUT,
+            Checked(SEEN, of_other(on_seen_rows, "if they are learned from")),
+            Checked(SPLIT, chance_of_splits(method, "error", 100.0)),
+            Checked(BETWEEN, between),
+            *past,
+            *prior,
+        ]
+        if method in others:
+            rounding = [Checked(ROUNDING, no_error_left)] if method == "rc" else []
+            ends = Checked(RISE, chance_of_ends(method))
+            found["*", f"{method}_iter"] = [*by_print("iter"), *rounding, ends, *past, *prior]
+    return found
+
+
+NB_ML = {"ml": nb(ClosedForm()), "rc": nb(RC), "gd": nb(GD), "rc_printed": printed_nb(RC)}
+NB_MAP = {
+    "map": nb(ClosedForm(), **MAP_TABLES),
+    "rc": nb(RC, **MAP_TABLES),
+    "gd": nb(GD, **MAP_TABLES),
+    "rc_printed": printed_nb(RC, **MAP_TABLES),
+}
+QDA_ML = {"ml": qda(ClosedForm()), "rc": qda(RC), "gd": qda(GD), "gd_printed": printed_qda(GD)}
+QDA_BY_MAP = {
+    "map": qda(ClosedForm(), **MAP_MOMENTS),
+    "rc": qda(RC, **MAP_MOMENTS),
+    "gd": qda(GD, **MAP_MOMENTS),
+    "gd_printed": printed_qda(GD, **MAP_MOMENTS),
+}
 
 TABLE1 = Computed(
     "rc2-table1",
@@ -203,21 +253,33 @@ TABLE1 = Computed(
     [outcome(f"h{t}", 2) for t in (0, 1, 2, 4, 8, 16, 32, 64)],
 )
 MEASURED = {
-    3: table(3, "errors of naive Bayes, ML", NB_ML, NB),
-    5: table(5, "errors of QDA, ML", QDA_ML, QDA),
-    7: table(7, "errors of naive Bayes, MAP", NB_MAP, NB),
-    9: table(9, "errors of QDA, MAP", QDA_BY_MAP, QDA_MAP),
-    11: table(11, "errors of naive Bayes, RC and DFE", {"rc": nb(RC), "dfe": nb(DFE)}, DFE_REASONS),
+    3: table(3, "errors of naive Bayes, ML", NB_ML, why(3, "ml", ("rc", "gd"))),
+    5: table(5, "errors of QDA, ML", QDA_ML, why(5, "ml", ("rc", "gd"))),
+    7: table(7, "errors of naive Bayes, MAP", NB_MAP, why(7, "map", ("rc", "gd"))),
+    9: table(9, "errors of QDA, MAP", QDA_BY_MAP, why(9, "map", ("rc", "gd"))),
+    11: table(
+        11,
+        "errors of naive Bayes, RC and DFE",
+        {"rc": nb(RC), "dfe": nb(DFE), "rc_printed": printed_nb(RC)},
+        why(11, "rc", ("rc", "dfe")),
+    ),
+}
+ASKED_ABOUT = {  # by the name of a learner on rows that were learned from: its table, and its name there
+    **{f"nb_{method}": (3, method) for method in ("ml", "rc", "gd")},
+    **{f"qda_{method}": (5, method) for method in ("ml", "rc", "gd")},
+    **{f"nb_map_{method}": (7, method) for method in ("map", "rc", "gd")},
+    **{f"qda_map_{method}": (9, method) for method in ("map", "rc", "gd")},
+    "nb_dfe": (11, "dfe"),
 }
 SEEN_TABLE = Table(
     "rc2-seen",
-    "error on rows that were learned from, beside others, in percent",
+    "rc2: error on rows that were learned from, beside others, in percent",
     DATASETS,
-    {"nb_ml": nb(ClosedForm()), "nb_rc": nb(RC), "qda_ml": qda(ClosedForm()), "qda_rc": qda(RC)},
+    {name: MEASURED[number].methods[method] for name, (number, method) in ASKED_ABOUT.items()},
     Seen(SPLITS),
-    [Column(method, mean(method, "error", 100.0), 0, 1.0) for method in ("nb_ml", "nb_rc", "qda_ml", "qda_rc")],
+    [Column(name, mean(name, "error", 100.0), 0, 1.0) for name in ASKED_ABOUT],
     complete,
     QUICK,
-    notes="The rows that Tables 3 and 5 ask about, learned from like the rest: for comparison, not as an estimate.",
+    notes="The rows that Tables 3 to 11 ask about, learned from like the rest: for comparison, not as an estimate.",
 )
 TABLES: tuple[Table | Computed, ...] = (TABLE1, *MEASURED.values(), SEEN_TABLE)

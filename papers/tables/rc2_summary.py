@@ -16,15 +16,15 @@ from papers.tables.rc2 import MEASURED, SEEN_TABLE
 from suffice.model_selection.measures import Result
 
 PARTS = {"training": "train_error", "test": "error"}
-FEWER = "15 of the 20 data sets are available, and test rows are not learned from here"
+FEWER = "fewer data sets are available than the print has, and test rows are not learned from here"
 
 
 def errors_of(table: Table, metric: str, results: Mapping[Task, Result]) -> dict[str, Array]:
     """By data set, the errors of every method on every split (splits, methods), where all of them ran."""
-    found = {}
+    found, methods = {}, dict.fromkeys(method for method in table.methods if not method.endswith("_printed"))
     for name in table.datasets:
-        rows = rows_of(table.name, name, table.methods, results)
-        by = [{row["split"]: row[metric] for row in rows[method]} for method in table.methods]
+        rows = rows_of(table.name, name, methods, results)
+        by = [{row["split"]: row[metric] for row in rows[method]} for method in methods]
         common = sorted(set.intersection(*map(set, by)))
         if common:
             found[name] = np.array([[one[split] for one in by] for split in common])

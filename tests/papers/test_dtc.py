@@ -67,8 +67,9 @@ def test_table_4_2_is_near_the_print_and_its_tables_follow(library, tmp_path):
     table = replace(TABLES["dtc-table4.2"], datasets=some, protocol=Shuffled(8, 0.3))
     store, _ = run([table], tmp_path, library)
     found = [cell for cell in cells(table, store.measured()) if cell.measured is not None]
-    assert len(found) == 12
-    assert all(abs(cell.difference) <= 2 for cell in found)
+    assert len([cell for cell in found if cell.printed is not None]) == 12
+    assert all(abs(cell.difference) <= 2 for cell in found if cell.printed is not None)
+    assert {cell.column for cell in found if cell.printed is None} == set(dtc.RIDGED)
     times = TABLES["dtc-table4.3"].measured(store.measured())
     assert times["Vote", "All DTCs"] > 0
     assert ("MNIST", "MPM") not in times

@@ -168,12 +168,12 @@ def test_cells_beside_the_print(monkeypatch):
     found = {(cell.dataset, cell.column): cell for cell in cells(table, results)}
     assert [found["iris", name].state for name in "abcde"] == ["equal", "near", "off", "unprinted", "unprinted"]
     assert found["lost", "a"].state == "missing"
-    assert found["iris", "c"].reason == "it rained"
+    assert found["iris", "c"].why == ("inferred", "it rained", "")
     assert counts(list(found.values())) == {"compared": 3, "equal": 1, "near": 1, "off": 1}
     text = document([table], results, {})
-    assert "it rained: iris c." in text
+    assert "Inferred: it rained: iris c." in text
     assert "**0.3 (0.25)**" in text
-    assert "t,iris,c,0.25,0.3,0.05,off,it rained" in as_csv([table], results)
+    assert "t,iris,c,0.25,0.3,0.05,off,inferred,it rained," in as_csv([table], results)
 
 
 def test_reach_is_the_first_iteration_as_good_as_the_best_of_the_other():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy
+import sklearn
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import suffice
-from papers import keys
+from papers import code, keys
 from papers.datasets import Library
 from papers.protocols import Shuffled
 from papers.tables import TABLES, dtc, dtc_simulated, rc, rc1_figures
@@ -72,8 +75,57 @@ def test_version_and_rows_are_in_the_key(monkeypatch, tmp_path):
         pq.write_table(pa.table({"a": [value, 3.0], "target": ["x", "y"]}), tmp_path / folder / "iris.parquet")
     one, two = (TABLE.key(TASK, Library(tmp_path / folder, online=False)) for folder in ("one", "two"))
     assert len({before, one, two}) == 3
-    monkeypatch.setattr(suffice, "__version__", "9.9")
-    assert TABLE.key(TASK, OFFLINE) != before
+    for package in (np, scipy, sklearn):
+        with monkeypatch.context() as patch:
+            patch.setattr(package, "__version__", "99.9")
+            assert TABLE.key(TASK, OFFLINE) != before
+
+
+def test_the_code_that_an_estimator_reaches_is_in_the_key(monkeypatch):
+    """Whatever it imports counts, directly or not, and nothing else does."""
+
+    def with_other(module):
+        whole = code._tree
+        with monkeypatch.context() as patch:
+            changed = ast.parse("CHANGED = 1")
+            patch.setattr(code, "_tree", lambda name: changed if name == module else whole(name))
+            for cached in (code.digest, code.reached, code._contents, code._imported, code._defining):
+                patch.setattr(code, cached.__name__, cached.__wrapped__)
+            keys._code.cache_clear()
+            return keys.key(suffice.CategoricalNB())
+
+    before = with_other(None)
+    keys._code.cache_clear()
+    assert with_other("suffice.models.tables.categorical") != before
+    assert with_other("suffice._core.probability") != before
+    assert with_other("suffice.tabular") == before
+
+
+def test_a_module_reaches_what_it_imports_and_not_what_its_package_passes_on():
+    assert "suffice.learners.newton" not in code.reached("suffice.learners.calibration")
+    assert {"suffice.models.gaussian.moments", "suffice._core.vector"} <= code.reached("suffice.tangent")
+    everything = {
+        ".".join(["suffice", *path.relative_to(code.ROOT).with_suffix("").parts]).removesuffix(".__init__")
+        for path in code.ROOT.rglob("*.py")
+    }
+    assert code.reached("suffice.tabular") < everything
+
+
+def test_docstrings_are_not_code():
+    tree = ast.dump(code._tree("suffice.learners.newton"))
+    assert "Newton's method" not in tree
+
+
+def test_a_function_counts_with_the_estimators_that_it_names():
+    def one():
+        return suffice.LinearBayes()
+
+    assert any("LinearBayes" in str(part) and code.digest("suffice.tangent") in str(part) for part in _used(one))
+
+
+def _used(function):
+    names, _ = keys._text(function)
+    return [keys.described(one) for one in keys._of_library({"suffice": suffice}, names).values()]
 
 
 @pytest.mark.thorough

@@ -142,7 +142,7 @@ def _triangle(rows: Array) -> Array:
     # A Cholesky factor is faster, and exact enough unless columns nearly depend on others.
     R, failed = dpotrf(H / np.outer(size, size))
     independent = not failed and np.diagonal(R).min() > DEPENDENT
-    return np.asarray(R * size) if independent else np.linalg.qr(rows, mode="r")
+    return np.asarray(R * size if independent else np.linalg.qr(rows, mode="r"))
 
 
 @compiled
