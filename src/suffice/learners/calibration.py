@@ -259,7 +259,7 @@ class RiskCalibration(Iterative):
         Where to start: S(X, Y); the same with rows dealt to classes at random; S of a bootstrap sample.
     freeze : {"block", "all"}, default="block"
         What stays when a step would leave statistics without parameters: the table, variance or covariance concerned
-        (where classes share one, the step is halved instead), or everything (the papers' rule, which may deadlock).
+        (where classes share one, the step is halved instead), or everything (which may deadlock).
     batch_size : int, default=None
         Rows of a minibatch. Each iteration then makes one step for every minibatch, and one more pass to measure the
         losses. The rate (0.1 if adaptive) is divided by the square root of the iteration.
