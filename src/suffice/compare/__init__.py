@@ -10,6 +10,20 @@
 `z_test` and `one_sample_t` compare one method with a number. Each returns a `Test`, or a `Family` of pairs, which print
 as a sentence. Not significant does not mean equal: a test can miss a difference (a type II error), especially with few
 rows.
+
+All of them take these:
+
+a, b : array of shape (n,)
+    The scores of two methods, row by row; of `two_sample_t`, each of a length of its own.
+scores : array of shape (n, k), dict or data frame
+    Rows are data sets or splits, columns the methods; a dict or a data frame also names them. `groups` may differ in
+    length: a list of k arrays, a dict or a data frame.
+higher_is_better : bool
+    True for accuracies: the highest score has rank 1. False for errors and losses.
+alpha : float, default=0.05
+    The probability of a type I error, calling chance a difference; in a `Family`, that of any such error.
+names : k str, optional
+    What the sentence calls the methods; A, B, C, ... by default.
 """
 
 from suffice.compare.result import Family, Pair, Test, critical_difference_figure

@@ -26,15 +26,6 @@ def f_test(groups: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
     It makes one decision at the level `alpha` and does not say which methods differ; `tukey_hsd` does. The scores of
     each method are assumed normal with a common variance; the test is robust to both assumptions.
 
-    Parameters
-    ----------
-    groups : list of k arrays, dict or data frame
-        The scores of each method; a dict or a data frame also names them.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
-
     Examples
     --------
     >>> test = f_test([[1.0, 2, 3], [2.0, 3, 4], [5.0, 6, 7]])
@@ -56,15 +47,6 @@ def f_test_repeated(scores: Any, *, alpha: float = 0.05, names: Any = None) -> T
 
     Effects of the rows (easy data sets, hard splits) are removed from the error. The differences of all pairs are
     assumed to have one variance; otherwise the type I error exceeds `alpha`. `friedman` and `holm` do not assume it.
-
-    Parameters
-    ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------
@@ -92,10 +74,6 @@ def tukey_hsd(groups: Any, *, repeated_measures: bool = False, alpha: float = 0.
         The scores of each method.
     repeated_measures : bool, default=False
         Whether row i of all methods is the same data set or split.
-    alpha : float, default=0.05
-        The probability that any pair of equal methods is called different.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------
@@ -131,15 +109,6 @@ def newman_keuls(scores: Any, *, alpha: float = 0.05, names: Any = None) -> Fami
     It finds more than `tukey_hsd`, at a price: the probability of even one type I error is `alpha` only while *all*
     methods are equal. With six methods in three pairs of equals far apart, some pair of equals was called different in
     0.14 of the simulations at the level 0.05. Where that matters use `holm`, which keeps the level whichever are equal.
-
-    Parameters
-    ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
-    alpha : float, default=0.05
-        The level of each range of means.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------
@@ -195,16 +164,10 @@ def holm(
 
     Parameters
     ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
     test : callable, default=paired_t
         A test of two methods. For overlapping splits, `partial(corrected_resampled_t, test_share=...)`.
     higher_is_better : bool, default=True
         Whether the best comes first by the highest mean, or, as for errors and rows that are wrong, by the lowest.
-    alpha : float, default=0.05
-        The probability that any pair of equal methods is called different.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------
@@ -235,11 +198,6 @@ def holm_adjusted(p_values: Any) -> Array:
     """Adjust the p values of m tests so that comparing each with `alpha` controls the family-wise error rate.
 
         adjusted of the i-th smallest = max_{j <= i} min(1, (m - j + 1) p_j)
-
-    Parameters
-    ----------
-    p_values : array of shape (m,)
-        One p value for each test, in any order.
 
     Examples
     --------
@@ -389,15 +347,6 @@ def critical(k: int, df: float, alpha: float) -> float:
 def average_ranks(scores: Any, *, higher_is_better: bool, names: Any = None) -> dict[str, float]:
     """Return the average rank of each method over the rows, the best first; ties share their ranks.
 
-    Parameters
-    ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are data sets or splits, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool
-        True for accuracies: the highest score has rank 1. False for errors and losses.
-    names : k str, optional
-        The labels of the methods; A, B, C, ... by default.
-
     Examples
     --------
     >>> average_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]], higher_is_better=True)
@@ -431,16 +380,8 @@ def friedman(
 
     Parameters
     ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are independent data sets, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool
-        True for accuracies, False for errors and losses.
     iman_davenport : bool, default=True
         F; otherwise chi^2.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------
@@ -487,17 +428,6 @@ def nemenyi(scores: Any, *, higher_is_better: bool, alpha: float = 0.05, names: 
 
     The probability of even one type I error among all pairs is about `alpha`; for that, it misses more differences than
     `holm`. Use `friedman` first to test whether the methods differ at all.
-
-    Parameters
-    ----------
-    scores : array of shape (n, k), dict or data frame
-        Rows are independent data sets, columns the methods; a dict or a data frame also names them.
-    higher_is_better : bool
-        True for accuracies, False for errors and losses.
-    alpha : float, default=0.05
-        The probability that any pair of equal methods is called different.
-    names : k str, optional
-        What the sentence calls the methods; A, B, C, ... by default.
 
     Examples
     --------

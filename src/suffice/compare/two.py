@@ -29,10 +29,6 @@ def z_test(scores: Any, expected: float, std: float, *, alpha: float = 0.05, nam
         At least one; with about 30 or more, the population need not be normal.
     expected, std : float
         The mean and the standard deviation of the population.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    name : str, default="A"
-        What the sentence calls the method.
 
     Examples
     --------
@@ -56,17 +52,6 @@ def one_sample_t(scores: Any, expected: float, *, alpha: float = 0.05, name: str
     """Test whether scores come from a normal population with a known mean and an unknown standard deviation.
 
         t = (mean - expected) sqrt(n) / s,     Student's t with n - 1 degrees of freedom
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        At least two.
-    expected : float
-        The mean of the population.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    name : str, default="A"
-        What the sentence calls the method.
 
     Examples
     --------
@@ -93,15 +78,6 @@ def paired_t(a: Any, b: Any, *, alpha: float = 0.05, names: Names = None) -> Tes
     Scores of overlapping splits (random splits, the folds of cross-validation, which share their training rows) are
     not independent: s is then too small and chance is called a difference more often than in `alpha` of the cases. Use
     `corrected_resampled_t` for them.
-
-    Parameters
-    ----------
-    a, b : array of shape (n,)
-        The scores of the two methods, row by row.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : two str, default=("A", "B")
-        What the sentence calls the methods.
 
     Examples
     --------
@@ -131,15 +107,9 @@ def two_sample_t(a: Any, b: Any, *, equal_var: bool = False, alpha: float = 0.05
 
     Parameters
     ----------
-    a, b : arrays of shape (n_a,) and (n_b,)
-        The scores of the two methods.
     equal_var : bool, default=False
         Pool the variances, with n_a + n_b - 2 degrees of freedom. Without, the type I error stays near `alpha` where
         the variances differ (Welch's degrees of freedom).
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : two str, default=("A", "B")
-        What the sentence calls the methods.
 
     Examples
     --------
@@ -194,10 +164,6 @@ def corrected_resampled_t(
         The share of the rows that each split tests: 0.1 for ten folds. Instead of it:
     n_train, n_test : int
         How many rows each split learns from and tests.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : two str, default=("A", "B")
-        What the sentence calls the methods.
 
     Examples
     --------
@@ -247,10 +213,6 @@ def mcnemar(
         N_a and N_b.
     exact : bool, optional
         Use the exact test. By default it is used if N_a + N_b is below 25, where the chi^2 distribution is inaccurate.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : two str, default=("A", "B")
-        What the sentence calls the classifiers.
 
     Examples
     --------
@@ -299,15 +261,6 @@ def wilcoxon(a: Any, b: Any, *, alpha: float = 0.05, names: Any = None) -> Test:
     Rows without a difference are left out, ties share their ranks. Under chance alone every difference has either sign
     with probability 1/2: with up to 200 differences the p value is exact, ties included; beyond that it is normal.
     Unlike `paired_t` it does not assume normal differences, and a single large difference counts only by its rank.
-
-    Parameters
-    ----------
-    a, b : array of shape (n,)
-        The scores of the two methods, row by row; rows are independent data sets.
-    alpha : float, default=0.05
-        The probability of a type I error: calling chance a difference.
-    names : two str, default=("A", "B")
-        What the sentence calls the methods.
 
     Examples
     --------
