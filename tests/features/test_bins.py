@@ -151,26 +151,17 @@ def test_quantiles_of_real_columns(load, name):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", MANY_VALUES)
-def test_means_of_real_columns_with_many_values_are_scikit_learns(load, name):
+@pytest.mark.parametrize("name", MANY_VALUES + FEW_VALUES)
+def test_sums_of_squares_of_real_columns_are_not_above_scikit_learns(load, name):
     X = numeric(load, name)
-    checked = 0
+
+    def squares(x, edges):
+        at = np.searchsorted(edges, x, side="right")
+        return ((x - (np.bincount(at, x) / np.maximum(np.bincount(at), 1))[at]) ** 2).sum()
+
     for x, edges in zip(X.T, Bins("kmeans", 5, spikes=False).fit(X).bin_edges_, strict=True):
-        if len(np.unique(x)) > 4096:
-            ours, theirs = (np.searchsorted(np.sort(x), e) / len(x) for e in (edges[1:-1], kmeans_edges(x, 5)))
-            assert_allclose(ours, theirs, atol=0.01)
-            checked += 1
-    assert checked
-
-
-@pytest.mark.data
-def test_means_of_real_columns_with_few_values_are_scikit_learns_to_the_row(load):
-    """Where no mean loses all its values, after which scikit-learn depends on the order of the rows."""
-    same = []
-    for name in FEW_VALUES:
-        X = numeric(load, name)
-        for x, ours in zip(X.T, Bins("kmeans", 5, spikes=False).fit_transform(X).T, strict=True):
-            if len(np.unique(x)) > 5:
-                same.append(np.array_equal(ours, np.searchsorted(kmeans_edges(x, 5), x, side="right")))
-    assert len(same) > 90
-    assert np.mean(same) > 0.95
+        values = len(np.unique(x))
+        if values > 5 and len(edges) > 2:
+            # Of more values, neighbours are counted together, so that not every cut is possible.
+            rounding = 1e-9 if values <= 4096 else 1e-3
+            assert squares(x, edges[1:-1]) <= squares(x, kmeans_edges(x, 5)) * (1 + rounding)

@@ -19,8 +19,8 @@ from suffice._core.labels import OneHot
 from suffice._core.probability import log_posterior
 from suffice.learners import ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import BinFeatures, Binned, Binning
-from suffice.models.tables.binned import STRATEGIES, _least_squares, describe, mdl
-from suffice.models.tables.histogram import ColumnHistogram
+from suffice.models.tables.binned import STRATEGIES, describe, kmeans, mdl
+from suffice.models.tables.histogram import ColumnHistogram, ordered
 from tests.models.test_histogram import SHAPES, statistics
 
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -64,17 +64,16 @@ def test_a_quantile_is_the_nearest_possible_cut(rows, n):
     assert {values[values >= b].min() for b in bounds[1:]} == best
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "kmeans"])
 @pytest.mark.parametrize("shape", ["normal", "log-normal", "offset"])
-def test_codes_are_those_of_scikit_learn(rng, strategy, shape):
+def test_codes_of_equal_widths_are_those_of_scikit_learn(rng, shape):
     x = SHAPES[shape](rng, 3000)
-    theirs = KBinsDiscretizer(5, encode="ordinal", strategy=strategy, subsample=None).fit_transform(x[:, None])[:, 0]
+    theirs = KBinsDiscretizer(5, encode="ordinal", strategy="uniform", subsample=None).fit_transform(x[:, None])[:, 0]
     theirs = np.unique(theirs, return_inverse=True)[1]  # cells without a row are none here
-    assert_array_equal(codes(x, cells(x, strategy, 5, spikes=False)), theirs)
+    assert_array_equal(codes(x, cells(x, "uniform", 5, spikes=False)), theirs)
     weight = rng.integers(1, 5, 3000).astype(float)
-    edges = KBinsDiscretizer(5, strategy=strategy, subsample=None).fit(x[:, None], sample_weight=weight).bin_edges_[0]
+    edges = KBinsDiscretizer(5, strategy="uniform", subsample=None).fit(x[:, None], sample_weight=weight).bin_edges_[0]
     theirs = np.unique(np.searchsorted(edges[1:-1], x, side="right"), return_inverse=True)[1]
-    assert_array_equal(codes(x, cells(x, strategy, 5, spikes=False, weight=weight)), theirs)
+    assert_array_equal(codes(x, cells(x, "uniform", 5, spikes=False, weight=weight)), theirs)
 
 
 def squares(x, weight, bounds):
@@ -84,22 +83,38 @@ def squares(x, weight, bounds):
     return weight @ (x - means[code]) ** 2
 
 
-@given(st.integers(0, 10**6), st.integers(2, 6))
-def test_if_a_mean_loses_its_values_the_sum_of_squares_is_least(seed, n):
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_the_sum_of_squares_of_means_is_the_least(seed, n):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.choice(100, n + rng.integers(1, 5), replace=False)) ** rng.integers(1, 4).astype(float)
     weight = rng.integers(1, 1000, len(values)).astype(float)
-    cut = partial(cells, values, n_bins=n, spikes=False, identifiers=False, weight=weight)
-    found = squares(values, weight, cut(strategy="kmeans"))
-    for other in ("quantile", "uniform"):
-        assert found <= squares(values, weight, cut(strategy=other)) * (1 + 1e-9)
     ways = (np.array([-np.inf, *values[list(at)]]) for at in combinations(range(1, len(values)), n - 1))
     least = min(squares(values, weight, bounds) for bounds in ways)
-    assert_allclose(squares(values, weight, np.append(-np.inf, values[_least(values, weight, n)])), least)
+    found = np.append(-np.inf, values[_least(values, weight, n)])
+    assert len(found) == n
+    assert_allclose(squares(values, weight, found), least)
+    if n > 1:
+        chosen = cells(values, "kmeans", n, spikes=False, identifiers=False, weight=weight)
+        assert_array_equal(codes(values, chosen), codes(values, found))
 
 
 def _least(values, weight, n):
-    return _least_squares((values - values[0]) / (values[-1] - values[0]), weight, n)
+    return kmeans(ColumnHistogram(ordered(values), 0, weight[None]), n)
+
+
+def kmeans_edges(x, n, weight=None):
+    """The bounds of scikit-learn's cells."""
+    found = KBinsDiscretizer(n, strategy="kmeans", subsample=None).fit(x[:, None], sample_weight=weight)
+    return np.append(-np.inf, found.bin_edges_[0][1:-1])
+
+
+@pytest.mark.parametrize("n", [2, 5, 12])
+@pytest.mark.parametrize("shape", ["normal", "log-normal", "cauchy", "offset"])
+def test_no_sum_of_squares_is_above_scikit_learns(rng, shape, n):
+    x = SHAPES[shape](rng, 3000)
+    for weight in (np.ones(3000), rng.integers(1, 5, 3000).astype(float)):
+        found = squares(x, weight, cells(x, "kmeans", n, spikes=False, weight=weight))
+        assert found <= squares(x, weight, kmeans_edges(x, n, weight)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -115,14 +130,12 @@ def test_a_far_value_does_not_cost_the_others_their_digits(rng, way):
 
 @pytest.mark.data
 @pytest.mark.parametrize("n", [5, 32])
-def test_means_of_real_columns_are_no_worse_than_quantiles_or_equal_widths(load, n):
+def test_means_of_real_columns_are_no_worse_than_any_other_cells(load, n):
     for x in (x for x in load("svmguide3")[0].to_numpy(dtype=float).T if len(np.unique(x)) > n):
         one = np.ones(len(x))
         cut = partial(cells, x, n_bins=n, spikes=False, identifiers=False)
         found, *others = (squares(x, one, cut(strategy=way)) for way in ("kmeans", "quantile", "uniform"))
-        assert found <= min(others) * (1 + 1e-9)
-        theirs = KBinsDiscretizer(n, strategy="kmeans", subsample=None).fit(x[:, None]).bin_edges_[0][1:-1]
-        assert found <= 1.01 * squares(x, one, np.append(-np.inf, theirs))
+        assert found <= min(*others, squares(x, one, kmeans_edges(x, n))) * (1 + 1e-9)
 
 
 def fayyad_irani(x, y):

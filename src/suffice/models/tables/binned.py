@@ -26,7 +26,6 @@ from suffice.models.tables.categorical import Categorical, Counts, moved, rows_o
 from suffice.models.tables.histogram import ColumnHistogram, Histogram, from_cells, histogram
 
 CLOSE = 1e-9  # relative difference that counts as rounding
-MAX_ITER, TOLERANCE = 300, 1e-4  # of k-means, as in scikit-learn
 Strategy = Callable[[ColumnHistogram, int], Array]
 
 
@@ -49,100 +48,51 @@ def uniform(column: ColumnHistogram, n: int) -> Array:
 
 
 def kmeans(column: ColumnHistogram, n: int) -> Array:
-    """Intervals of the values nearest to each of n means, with a small sum of squared distances from the means.
-
-    The means are found by Lloyd's algorithm from evenly spread ones, as in scikit-learn's
-    KBinsDiscretizer(strategy="kmeans"); a value that is equally near to two means goes to the lower one. If a mean
-    loses all its values (there the result depends on the order of the rows), or quantiles have a smaller sum, the
-    intervals are those of the least sum of all.
+    """Intervals of the least sum of squared distances from their means.
 
     >>> from suffice.models.tables.histogram import ordered
     >>> kmeans(ColumnHistogram(ordered(np.array([0.0, 1.0, 2.0, 10.0, 11.0])), 0, np.ones((1, 5))), 2).tolist()
     [3]
     """
     place, weight = _place_in_range(column.value), column.weight
-    others = [quantile(column, n), uniform(column, n)]
-    least = min(_squares(place, weight, cuts) for cuts in others)
-    cuts = _lloyd(place, weight, n)
-    if cuts is None or _squares(place, weight, cuts) > least * (1 + CLOSE):
-        # One far value leaves the others few digits, so that the least sum found may not be the least.
-        found = [_least_squares(place, weight, min(n, len(place))), *others]
-        cuts = min(found, key=lambda one: _squares(place, weight, one))
-    return cuts
+    middle = int(np.searchsorted(np.cumsum(weight), 0.5 * weight.sum()))
+    # A far value is in few of the sums from the middle value to each place, and spoils the digits of few.
+    sums = np.zeros((3, len(place) + 1))
+    for row, power in zip(sums, weight * (place - place[middle]) ** np.arange(3)[:, None], strict=True):
+        row[:middle] = -np.cumsum(power[:middle][::-1])[::-1]
+        row[middle + 1 :] = np.cumsum(power[middle:])
+    return _least_squares(sums, min(n, len(place)))
 
 
-def _lloyd(place: Array, weight: Array, n: int) -> Array | None:
-    """Lloyd's algorithm from means that are evenly spread; None if one of them loses all values."""
-    spread = np.average((place - np.average(place, weights=weight)) ** 2, weights=weight)
-    means, label = (np.arange(n) + 0.5) / n, np.full(len(place), -1)
-    for _ in range(MAX_ITER):
-        before, label = label, np.searchsorted(0.5 * (means[1:] + means[:-1]) + CLOSE, place)
-        count = np.bincount(label, weight, n)
-        if (count <= CLOSE * count.sum()).any():
-            return None
-        old, means = means, np.bincount(label, weight * place, n) / count
-        if np.array_equal(label, before) or ((means - old) ** 2).sum() <= TOLERANCE * spread:
-            break
-    return _beyond(place, 0.5 * (means[1:] + means[:-1]))
+@compiled
+def _least_squares(sums: Array, n: int) -> Array:
+    """Cuts (n - 1,) of m values into n intervals of the least sum of squares, by dynamic programming.
 
+        least_i(b) = min_a least_{i-1}(a) + squares(a, b)
 
-def _squares(place: Array, weight: Array, cuts: Array) -> float:
-    """The sum of squared distances from the means of the intervals between cuts."""
-    label = np.searchsorted(cuts, np.arange(len(place)), side="right")
-    means = np.bincount(label, weight * place) / np.bincount(label, weight)
-    return float(weight @ (place - means[label]) ** 2)
-
-
-def _least_squares(place: Array, weight: Array, n: int) -> Array:
-    """Cuts of values (m,) into n intervals of the least sum of squares."""
-    m, middle = len(place), int(np.searchsorted(np.cumsum(weight), 0.5 * weight.sum()))
-    z = place - place[middle]
-
-    def outward(values: Array) -> Array:
-        """Sums (m + 1,) from the middle value to each place: a far value is in few of them, and spoils few digits."""
-        return np.concatenate([-np.cumsum(values[:middle][::-1])[::-1], [0.0], np.cumsum(values[middle:])])
-
-    sums = [outward(weight * power) for power in (1.0, z, z * z)]
-
-    def squares(a: Array, b: Array) -> Array:
-        w, first, second = (one[b] - one[a] for one in sums)
-        return np.asarray(np.maximum(second - first * first / w, 0.0))
-
-    least = np.append(0.0, squares(np.zeros(m, dtype=int), np.arange(1, m + 1)))
-    begins = []
-    for i in range(2, n + 1):
-        least, begin = _one_more(least, squares, i)
-        begins.append(begin)
-    cuts = [m]
-    for begin in reversed(begins):
-        cuts.append(int(begin[cuts[-1]]))
-    return np.array(cuts[:0:-1], dtype=int)
-
-
-def _one_more(least: Array, squares: Callable[[Array, Array], Array], i: int) -> tuple[Array, Array]:
-    """The least sums of i intervals up to each end (m + 1,), from those of i - 1, and where the last interval begins.
-
-    The last interval of a later end begins no earlier, so that by halving the ends each level tries about m beginnings.
+    sums (3, m + 1): of weights, weighted values and squares before each place. The best beginning a of an interval does
+    not fall as its end b rises: halving the ends leaves about m beginnings a level to try, O(n m log m) in all.
     """
-    m = len(least) - 1
-    found, begin = np.full(m + 1, np.inf), np.zeros(m + 1, dtype=int)
-    ends, froms = np.array([[i, m]]), np.array([[i - 1, m - 1]])  # ranges, both ends included
-    while len(ends):
-        end = ends.sum(axis=1) // 2
-        size = np.minimum(froms[:, 1], end - 1) - froms[:, 0] + 1
-        start = np.cumsum(size) - size
-        a = np.arange(size.sum()) - np.repeat(start - froms[:, 0], size)
-        total = least[a] + squares(a, np.repeat(end, size))
-        low = np.minimum.reduceat(total, start)
-        first = np.minimum.reduceat(np.where(total <= np.repeat(low * (1 + CLOSE), size), a, m), start)
-        last = np.maximum.reduceat(np.where(total <= np.repeat(low, size), a, 0), start)
-        found[end], begin[end] = low, first
-        below, above = np.column_stack([ends[:, 0], end - 1]), np.column_stack([end + 1, ends[:, 1]])
-        before, after = np.column_stack([froms[:, 0], last]), np.column_stack([first, froms[:, 1]])
-        ends, froms = np.concatenate([below, above]), np.concatenate([before, after])
-        there = ends[:, 0] <= ends[:, 1]
-        ends, froms = ends[there], froms[there]
-    return found, begin
+    m = sums.shape[1] - 1
+    least, begins = np.full((n + 1, m + 1), np.inf), np.zeros((n + 1, m + 1), np.int64)
+    least[0, 0] = 0.0
+    for i in range(1, n + 1):
+        step = 1
+        while 2 * step <= m:
+            step *= 2
+        while step:
+            for b in range(step, m + 1, 2 * step):
+                last = begins[i, b + step] if b + step <= m else b - 1
+                for a in range(max(i - 1, begins[i, b - step]), min(last, b - 1) + 1):
+                    weight, first, second = sums[0, b] - sums[0, a], sums[1, b] - sums[1, a], sums[2, b] - sums[2, a]
+                    total = least[i - 1, a] + max(0.0, second - first * first / weight)
+                    if total < least[i, b] * (1 - CLOSE):  # the first of equals, up to rounding
+                        least[i, b], begins[i, b] = total, a
+            step //= 2
+    cuts = np.full(n, m)
+    for i in range(n - 1, 0, -1):
+        cuts[i - 1] = begins[i + 1, cuts[i]]
+    return cuts[: n - 1]
 
 
 def mdl(column: ColumnHistogram, n: int) -> Array:
