@@ -11,13 +11,15 @@ import numpy as np
 
 from suffice._core.labels import date, show, show_all
 from suffice._core.vector import Array
-from suffice._estimator.explaining import IMPOSSIBLE
+from suffice._estimator.explaining import IMPOSSIBLE, beyond_mean
 from suffice._runtime.messages import COUNT, POSITIVE, check_value
 from suffice._runtime.system import optional
 from suffice.additive import Shape, Shapes
 from suffice.additive.shapes import ShapePlace, cell_names, odds
+from suffice.models import Nomogram
+from suffice.models.terms import Term
 from suffice.plotting._base import COLOURS, FAINT, INK, Display, figure_of, fitted, last_step, literal, new_figure
-from suffice.plotting._rows import DisplayRows, as_numbers, by_frequency, is_missing, show_value, typical_row
+from suffice.plotting._rows import DisplayRows, as_numbers, by_frequency, is_missing, show_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,9 +41,7 @@ MAX_BARS = 12  # categories in a panel, the most frequent ones
 MAX_CLASSES = 8  # with more classes, only some are drawn
 NEGLIGIBLE = 1e-6  # importance of a term that is not drawn unless asked for
 POINT_WIDTH = 1e-9  # a narrower cell, as a share of the axis, is drawn as a point
-VALUES = 64  # of a column of numbers to ask a model about, at ranks and again evenly spaced
-BACKGROUNDS = 4  # rows around which a column is varied
-TOLERANCE = 1e-6  # relative difference of a term between backgrounds
+VALUES = 64  # of a column of numbers that are drawn, at ranks and again evenly spaced
 FLOOR = -30.0  # least log-odds drawn
 
 
@@ -55,7 +55,7 @@ class ShapesDisplay(Display):
     which the terms contribute most.
 
     `AdditiveTables` know their shapes, including maps of pairs. Any other classifier whose terms have one column each
-    (naive Bayes, linear scores) is asked for its terms at the values of given rows, centred over these rows. Terms that
+    (naive Bayes, linear scores) has them drawn at the values of given rows, centred over these rows. Terms that
     depend on several columns, through covariances or trees, are refused.
 
     Parameters
@@ -110,7 +110,7 @@ class ShapesDisplay(Display):
         """
         model, rows = last_step(fitted(estimator, cls.__name__), X)
         known = getattr(model, "shapes_", None)
-        shapes = known if isinstance(known, Shapes) else _from_contributions(model, rows, terms, cls.__name__)
+        shapes = known if isinstance(known, Shapes) else _from_nomogram(model, rows, terms, cls.__name__)
         return cls(shapes, type(model).__name__).plot(ax, terms=terms, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, terms: int | Sequence[Any] = 6, width: float = 9.0) -> Self:
@@ -264,32 +264,34 @@ def _fill(text: str, letters: float) -> str:
     return literal(fill(text, max(8, int(letters))))
 
 
-def _from_contributions(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
-    """Return the shapes of the wanted columns by asking a model for its terms around some rows."""
-    if not hasattr(model, "contributions"):
+def _from_nomogram(model: Any, X: Any, terms: int | Sequence[Any], who: str) -> Shapes:
+    """Return the shapes of the wanted columns: the terms of a model, at the values of some rows."""
+    if not hasattr(model, "nomogram"):
         raise ValueError(
             f"{who}: {type(model).__name__} does not say what each column adds: take AdditiveTables, naive Bayes or "
             "a linear classifier"
         )
     if X is None:
         raise ValueError(f"{who}: give X, rows whose values are looked at; only AdditiveTables know their shapes")
-    rows = DisplayRows.of(X)
-    whole = model.contributions(rows.native)
+    rows, nomogram = DisplayRows.of(X), model.nomogram()
+    wanted = names = list(getattr(model, "feature_names_in_", range(model.n_features_in_)))
     if isinstance(terms, int | np.integer):
-        check_value(terms, f"{who}: terms", COUNT)
-        wanted = [name for name in whole.importances if not is_missing(rows.column(rows.index(name, who))).all()]
-        wanted = wanted[:terms]
+        wanted = [name for name in names if not is_missing(rows.column(rows.index(name, who))).all()]
     else:
         wanted = [terms] if isinstance(terms, str) else list(terms)
-        strange = [key for key in wanted if key not in whole.names]
+        strange = [key for key in wanted if key not in names]
         if strange:
-            raise ValueError(f"{who}: terms has {show_all(strange)}, but the columns are {show_all(whole.names)}")
-    found = {name: _shape(model, rows, rows.index(name, who), name, who) for name in wanted}
+            raise ValueError(f"{who}: terms has {show_all(strange)}, but the columns are {show_all(names)}")
+    own: dict[Any, tuple[Term, ...]] = {}
+    for term in nomogram.terms:
+        own |= {column: (*own.get(column, ()), term) for column in term.columns}
+    found = {name: _shape(model, own.get(name, ()), rows, name, who) for name in wanted}
     order = sorted(found, key=lambda name: -found[name].importance)
     return Shapes(0.0, {name: found[name] for name in order}, model.classes_)
 
 
-def _shape(model: Any, rows: DisplayRows, j: int, name: Any, who: str) -> Shape:
+def _shape(model: Any, own: tuple[Term, ...], rows: DisplayRows, name: Any, who: str) -> Shape:
+    j = rows.index(name, who)
     values = rows.column(j)
     if is_missing(values).all():
         raise ValueError(f"{who}: column {show(name)} has no entry in these rows, and so no shape")
@@ -301,7 +303,14 @@ def _shape(model: Any, rows: DisplayRows, j: int, name: Any, who: str) -> Shape:
         picks = np.array([int(np.argmax(cells == v)) for v in range(len(listed))])
     else:
         picks, cells = _numbers(at)
-    value = odds(_terms(model, rows, j, name, picks, who), 1)
+    if any(len(term.columns) > 1 for term in own):
+        raise ValueError(
+            f"{who}: what {type(model).__name__} adds for column {show(name)} depends on other columns too, so that "
+            "there is no shape of it alone: see BoundaryDisplay for two columns, ContributionsDisplay for a row"
+        )
+    nothing = np.zeros((len(picks), len(model.classes_)))
+    added = beyond_mean(nothing + Nomogram(nothing[0], own).scores({name: values[picks]}), 1)
+    value = odds(np.where(added > IMPOSSIBLE, added, FLOOR), 1)
     count = np.bincount(cells[cells >= 0], minlength=len(picks)).astype(float)
     mean = count @ value / max(float(count.sum()), 1.0)
     dates = values.dtype.kind == "M"
@@ -328,21 +337,3 @@ def _numbers(at: Array) -> tuple[Array, Array]:
     cells = np.full(len(at), -1)
     cells[some] = np.searchsorted((spots[1:] + spots[:-1]) / 2, at[some], side="right")
     return picks, cells
-
-
-def _terms(model: Any, rows: DisplayRows, j: int, name: Any, picks: Array, who: str) -> Array:
-    """Return the term of a column by value and class (g, k); ValueError if it depends on other columns."""
-    n, d = len(rows), len(rows.names)
-    middle = np.array([typical_row(rows.column(i)) for i in range(d)])
-    around = np.column_stack([middle, *(np.full(d, i) for i in np.linspace(0, n - 1, BACKGROUNDS - 1).astype(int))])
-    at = np.repeat(around, len(picks), axis=1)  # (d, backgrounds * g)
-    at[j] = np.tile(picks, around.shape[1])
-    found = model.contributions(rows.compose(at, {}))
-    terms = found.terms[:, :, found.names.index(name)].reshape(around.shape[1], len(picks), -1)
-    terms = np.where(terms > IMPOSSIBLE, terms, FLOOR)
-    if (abs(terms - terms[0]) > TOLERANCE * (1.0 + abs(terms[0]))).any():
-        raise ValueError(
-            f"{who}: what {type(model).__name__} adds for column {show(name)} depends on other columns too, so that "
-            "there is no shape of it alone: see BoundaryDisplay for two columns, ContributionsDisplay for a row"
-        )
-    return np.asarray(terms[0])
