@@ -34,12 +34,12 @@ TURNS = {
     r"\banew\b": 0,
     r"\bto be had\b": 0,
     r"\bbut for\b": 0,
-    r"\bso many\b": 1,
+    r"\bso many\b": 0,
     r"\bat hand\b": 0,
     r"\btold by\b": 1,
     r"\bthose of which\b": 0,
     r", besides\b": 0,
-    r"(?<!there )\bis no (?!longer\b|more than\b)[a-z]+": 3,
+    r"(?<!there )\bis no (?!longer\b|more than\b)[a-z]+": 0,
 }
 FILES = {"GaussianNB": 18, "QDA + RC": 25, "TabularClassifier": 38}
 

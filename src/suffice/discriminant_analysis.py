@@ -139,9 +139,7 @@ class QuadraticDiscriminantAnalysis(_DiscriminantAnalysis):
             return FullGaussian(**settings)
         return RegularisedGaussian(**settings, shrinkage=self.shrinkage, tying=float(self.tying))
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `QuadraticDiscriminantAnalysis` with the same probabilities, without missing values."""
-        return export.quadratic_discriminant_analysis(self)
+    to_sklearn = export.quadratic_discriminant_analysis
 
     @property
     def shrinkage_(self) -> Array:
@@ -268,9 +266,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         coordinates = CanonicalScores(encoder, features, self._canonical(), self._n_features_out)
         return self._measure(X, coordinates, self.get_feature_names_out())
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `LinearDiscriminantAnalysis` with the same probabilities, without missing values."""
-        return export.linear_discriminant_analysis(self)
+    to_sklearn = export.linear_discriminant_analysis
 
     @property
     def shrinkage_(self) -> float:

@@ -100,9 +100,7 @@ class LogisticRegression(Classifier):
     def _default_learner(self) -> Newton:
         return Newton()
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `LogisticRegression` with the same probabilities, for softmax or two classes."""
-        return export.logistic_regression(self)
+    to_sklearn = export.logistic_regression
 
     @property
     def coef_(self) -> Array:

@@ -94,9 +94,7 @@ class GaussianNB(Classifier):
         encoder = Numbers(missing=True, who=type(self).__name__, sparse=True)
         return model(gaussian_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `GaussianNB` with the same probabilities, without missing values."""
-        return export.gaussian_nb(self)
+    to_sklearn = export.gaussian_nb
 
     @property
     def theta_(self) -> Array:
@@ -166,9 +164,7 @@ class CategoricalNB(Classifier):
         encoder = Categories.declare(self.categories, who=type(self).__name__)
         return Categorical(dirichlet_prior(self.prior), class_prior=self.class_prior, encoder=encoder)
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `CategoricalNB` behind an `OrdinalEncoder`, with the same probabilities."""
-        return export.categorical_nb(self)
+    to_sklearn = export.categorical_nb
 
     @property
     def categories_(self) -> list[Array]:
@@ -269,9 +265,7 @@ class MultinomialNB(_Counting):
         encoder = NonNegative(who=type(self).__name__)
         return Multinomial(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `MultinomialNB` with the same probabilities."""
-        return export.multinomial_nb(self)
+    to_sklearn = export.multinomial_nb
 
     @property
     def feature_log_prob_(self) -> Array:
@@ -336,9 +330,7 @@ class BernoulliNB(_Counting):
         encoder = Binary(missing=True, who=type(self).__name__, threshold=self.binarize)
         return Bernoulli(plain_prior(self.prior, type(self).__name__), class_prior=self.class_prior, encoder=encoder)
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `BernoulliNB` with the same probabilities, without missing values."""
-        return export.bernoulli_nb(self)
+    to_sklearn = export.bernoulli_nb
 
     @property
     def feature_log_prob_(self) -> Array:

@@ -159,9 +159,7 @@ class TangentDiscriminant(Classifier):
 
     # Fitted attributes
 
-    def to_sklearn(self) -> Any:
-        """scikit-learn's `LogisticRegression` with the same plane, for two classes without missing values."""
-        return export.logistic_regression(self)
+    to_sklearn = export.logistic_regression
 
     def pencil(self, which: int = 0) -> Pencil:
         """The means and covariances of the two sides of plane `which`, and all other planes between them.

@@ -19,7 +19,7 @@ from suffice._core.vector import Array
 
 
 def gaussian_nb(own: Any) -> Any:
-    """Means and variances by class and column."""
+    """scikit-learn's `GaussianNB` with the same probabilities, without missing values."""
     made = _sklearn("naive_bayes", "GaussianNB", var_smoothing=0.0)
     if not (own.var_ > 0).all():
         raise _refusal(own, "a variance of 0: a column that does not vary")
@@ -27,12 +27,12 @@ def gaussian_nb(own: Any) -> Any:
 
 
 def multinomial_nb(own: Any) -> Any:
-    """Log-probabilities of words by class."""
+    """scikit-learn's `MultinomialNB` with the same probabilities."""
     return _with(_sklearn("naive_bayes", "MultinomialNB"), own, **_counted(own))
 
 
 def bernoulli_nb(own: Any) -> Any:
-    """Log-probabilities of features by class."""
+    """scikit-learn's `BernoulliNB` with the same probabilities, without missing values."""
     found = _counted(own)
     if (found["feature_log_prob_"] == 0).any():
         raise _refusal(own, "a feature that every row of a class has, which scikit-learn cannot hold")
@@ -40,7 +40,10 @@ def bernoulli_nb(own: Any) -> Any:
 
 
 def categorical_nb(own: Any) -> Pipeline:
-    """An `OrdinalEncoder`, and tables of log-probabilities with one more category, of log-probability 0, for others."""
+    """scikit-learn's `CategoricalNB` behind an `OrdinalEncoder`, with the same probabilities.
+
+    Its tables have one more category, of log-probability 0, for all others.
+    """
     categories, tables = own.categories_, own.feature_log_prob_
     if not all(np.isfinite(table).all() for table in tables):
         raise _refusal(own, "probabilities of 0, which scikit-learn cannot hold: use a prior")
@@ -69,14 +72,14 @@ def categorical_nb(own: Any) -> Pipeline:
 
 
 def linear_discriminant_analysis(own: Any) -> Any:
-    """Weights of the log-odds, or of the scores of more than two classes."""
+    """scikit-learn's `LinearDiscriminantAnalysis` with the same probabilities, without missing values."""
     made = _sklearn("discriminant_analysis", "LinearDiscriminantAnalysis", solver="lsqr")
     learned = {"means_": own.means_, "covariance_": own.covariance_, "priors_": own.class_prior_}
     return _with(made, own, coef_=own.coef_, intercept_=own.intercept_, **learned)
 
 
 def quadratic_discriminant_analysis(own: Any) -> Any:
-    """Principal axes of each class."""
+    """scikit-learn's `QuadraticDiscriminantAnalysis` with the same probabilities, without missing values."""
     made = _sklearn("discriminant_analysis", "QuadraticDiscriminantAnalysis")
     axes = {"rotations_": list(own.rotations_), "scalings_": list(own.scalings_)}
     if not all((scalings > 0).all() for scalings in axes["scalings_"]):
@@ -85,7 +88,7 @@ def quadratic_discriminant_analysis(own: Any) -> Any:
 
 
 def logistic_regression(own: Any) -> Any:
-    """Weights of the log-odds, or of the scores of more than two classes."""
+    """scikit-learn's `LogisticRegression` with the same probabilities: softmax or two classes, no missing values."""
     if len(own.classes_) > 2 and own.multi_class != "softmax":
         raise _refusal(own, f"more than two classes under multi_class={own.multi_class!r}, which are coupled otherwise")
     if getattr(own, "costs", None) is not None:

@@ -169,7 +169,7 @@ def labels_are_a_matrix(case: Case) -> None:
 
 
 def weights_are_repetitions(case: Case) -> None:
-    """Weight 2 is the row twice, weight 0 is no row."""
+    """Weight 2 counts a row twice, weight 0 leaves it out."""
     times = case.rng.integers(0, 3, len(case.y))
     rows = np.repeat(np.arange(len(times)), times)
     weighted = case.model.statistics(case.all, OneHot.of(case.y, times))

@@ -259,7 +259,7 @@ class Contests(Model[B, tuple[object, ...]], HasFormula[tuple[object, ...]], Sql
         """Of each class against the rest; what pairs say together has no formula."""
         if self.scheme != "ovr":
             raise NoNomogramError(
-                "what pairs of classes say together is no formula of the columns: use multi_class='ovr', or classes "
+                "pairs of classes together have no formula of the columns: use multi_class='ovr', or classes "
                 "that are told all at once (LinearDiscriminantAnalysis, LogisticRegression)"
             )
         found = []

@@ -657,8 +657,8 @@ def _middle_of_stored(sample: csr_array) -> Array:
 def on_grid(value: Array, spread: Array) -> Array:
     """A point near each value, halfway between points of a grid of powers of two as coarse as the spread allows.
 
-    So it is no value itself, and differences to it are exact. Where there is no spread, it shares some leading digits
-    with the value.
+    So it is not a value itself, and differences to it are exact. Where there is no spread, it shares some leading
+    digits with the value.
     """
     size = np.where((spread > 0) & np.isfinite(spread), spread, abs(value) * 2.0**-BITS)
     with np.errstate(divide="ignore"):

@@ -117,7 +117,7 @@ def correlations(covariance: Array, used: Array) -> Array:
 
 
 def oas(correlation: Array, rows: Array) -> Array:
-    """The oracle approximating shrinkage of correlation matrices (k, p, p) of so many rows (k,) towards the identity.
+    """The oracle approximating shrinkage of correlation matrices (k, p, p), each of `rows` rows, towards the identity.
 
         g = min(1, ((1 - 2/p) tr(R^2) + p^2) / ((n + 1 - 2/p) (tr(R^2) - p)))
 
