@@ -19,7 +19,6 @@ from suffice.report.page import (
     Kind,
     Section,
     Value,
-    bar_chart,
     block,
     bullets,
     data_table,
@@ -27,15 +26,12 @@ from suffice.report.page import (
     fold,
     grid,
     join,
-    legend,
-    line_chart,
     paragraph,
-    pooled,
-    reliability_diagram,
     slug,
     tag,
     verdict,
 )
+from suffice.report.page.charts import bar_chart, legend, line_chart, pooled, reliability_diagram
 
 STATES = ("equal", "near", "off")
 LOSSES = {"error": "error", "soft_error": "soft error", "log_loss": "log loss"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from papers.protocols import WholeSet
 from papers.store import Task
-from suffice.report.page import Point, mean_curve, pooled
+from suffice.report.page.charts import Point, mean_curve, pooled
 
 PRIOR = "P1"  # of curves over class probabilities instead of iterations
 Result = dict[str, Any]

@@ -25,7 +25,7 @@ from suffice.compare.race.verdict import Comparison, Line
 from suffice.data.files.reading import Reading
 from suffice.model_selection.measures import calibration_error
 from suffice.plotting.calibration import wilson
-from suffice.report import page
+from suffice.report.page import charts
 from suffice.report.page.charts import Spot, frontier, scale
 from tests.report.test_page import Reader
 
@@ -171,12 +171,12 @@ def test_the_frontier_is_what_nothing_beats(rng):
 
 
 def test_what_goes_beyond_a_scale_has_a_mark():
-    dots = [page.Dot("cut", 5.0, 4.0, 30.0), page.Dot("out", 40.0, 30.0, 50.0), page.Dot("in", 4.5, 4.2, 5.0)]
-    made = page.dot_plot(dots, "Errors", 10.0, 4.0, None)
+    dots = [charts.Dot("cut", 5.0, 4.0, 30.0), charts.Dot("out", 40.0, 30.0, 50.0), charts.Dot("in", 4.5, 4.2, 5.0)]
+    made = charts.dot_plot(dots, "Errors", 10.0, 4.0, None)
     rows = re.findall(r"<tr>.*?</tr>", made)[:3]
     assert [row.count('class="beyond"') for row in rows] == [1, 1, 0]
     assert [row.count('class="dot"') for row in rows] == [1, 0, 1]
-    made = page.scatter([Spot("a", 1.0, 5.0), Spot("b", 2.0, 60.0), Spot("c", 3.0, 9.0)], "t", "x", "y", 10.0)
+    made = charts.scatter([Spot("a", 1.0, 5.0), Spot("b", 2.0, 60.0), Spot("c", 3.0, 9.0)], "t", "x", "y", 10.0)
     assert made.count('class="up"') == 1
     assert made.count("<circle") == 2
     assert re.search(r"b: 2 s, 60.00 %</title><path", made)
@@ -202,10 +202,10 @@ def test_one_of_a_thing_is_singular():
 def test_many_classes_are_shown_by_the_pairs_confused_most():
     counts = np.diag([10] * 20)
     counts[3, 7], counts[5, 1] = 9, 4
-    made = page.confusion(counts.tolist(), [f"c{i}" for i in range(20)], "Confusions")
+    made = charts.confusion(counts.tolist(), [f"c{i}" for i in range(20)], "Confusions")
     assert made.index(">c7<") < made.index(">c1<")
     assert made.count("<tr") == 1 + 2
-    assert page.confusion([[3, 1], [0, 2]], ["<a>", "b"], "c").count("<td class") == 4
+    assert charts.confusion([[3, 1], [0, 2]], ["<a>", "b"], "c").count("<td class") == 4
 
 
 def test_the_page_the_table_and_the_verdict_say_what_each_method_was_given(html, measured):

@@ -79,11 +79,11 @@ def test_a_fragment_in_a_format_string_is_refused():
         blocks.chooser(ATTACK, [ATTACK], {(ATTACK,): page.text(ATTACK)}),
         page.data_table([page.Heading(ATTACK, ATTACK, ATTACK), ATTACK], [[ATTACK, ATTACK]], ATTACK),
         page.data_table(["a", "b"], [["a", page.Value(1.0, 2, "off", ATTACK)]], "c"),
-        page.line_chart({ATTACK: [(1, 2), (2, 1)], "b": 1.5}, ATTACK, ATTACK, ATTACK),
-        page.reliability_diagram([[3, 0.5, 0.5]], ATTACK),
-        page.bar_chart({ATTACK: 1.0}, ATTACK, ATTACK),
+        axis.line_chart({ATTACK: [(1, 2), (2, 1)], "b": 1.5}, ATTACK, ATTACK, ATTACK),
+        axis.reliability_diagram([[3, 0.5, 0.5]], ATTACK),
+        axis.bar_chart({ATTACK: 1.0}, ATTACK, ATTACK),
         blocks.stacked_bar({ATTACK: 1}, ATTACK),
-        page.legend([ATTACK]),
+        axis.legend([ATTACK]),
     ],
 )
 def test_blocks_escape_what_they_are_given(made):
@@ -95,10 +95,10 @@ def test_blocks_escape_what_they_are_given(made):
 def test_blocks_on_nothing():
     assert page.bullets([]) == page.grid([]) == blocks.chooser("a", ["b"], {}) == page.block("title") == ""
     assert "nothing measured yet" in page.data_table(["a"], [], "c")
-    assert "No curve" in page.line_chart({}, "t", "x", "y")
-    assert "No curve" in page.line_chart({"a": [], "b": 2.0}, "t", "x", "y")
-    assert "nothing measured" in page.reliability_diagram([], "a")
-    assert "Nothing" in page.bar_chart({}, "t")
+    assert "No curve" in axis.line_chart({}, "t", "x", "y")
+    assert "No curve" in axis.line_chart({"a": [], "b": 2.0}, "t", "x", "y")
+    assert "nothing measured" in axis.reliability_diagram([], "a")
+    assert "Nothing" in axis.bar_chart({}, "t")
     assert "<rect" not in blocks.stacked_bar({"equal": 0}, "t")
     assert "No cell" in bench_page([TABLES["rc1-table2"]], {}, {})
     Reader(bench_page([], {}, {}))
@@ -107,14 +107,14 @@ def test_blocks_on_nothing():
 def test_charts_survive_odd_numbers():
     odd = [(1, 1.0), (2, np.nan), (3, np.inf), (4, 1.0), (5, 0.0)]
     for log_y in (False, True):
-        made = page.line_chart({"a": odd, "b": [(1, 1e-300)], "c": np.nan}, "t", "x", "y", log_y=log_y)
+        made = axis.line_chart({"a": odd, "b": [(1, 1e-300)], "c": np.nan}, "t", "x", "y", log_y=log_y)
         assert "nan" not in made
         assert "inf" not in made
-    assert page.bar_chart({"a": 0.0, "b": np.nan}, "t").count("<tr>") == 1
+    assert axis.bar_chart({"a": 0.0, "b": np.nan}, "t").count("<tr>") == 1
 
 
 def test_long_curves_are_thinned():
-    made = page.line_chart({"a": [(i, float(np.sin(i))) for i in range(5000)]}, "t", "x", "y")
+    made = axis.line_chart({"a": [(i, float(np.sin(i))) for i in range(5000)]}, "t", "x", "y")
     assert len(made) < 4000
     assert made.count("M") < 130
 

@@ -19,8 +19,9 @@ from suffice.models.overview import Overview
 from suffice.models.terms import Cells, Form, Gap, Map, Term
 from suffice.report import page
 from suffice.report.nomogram import UNITS, Control, called, named
-from suffice.report.page import SERIES, Html
+from suffice.report.page import Html
 from suffice.report.page.charts import (
+    SERIES,
     ColumnAxis,
     ColumnLine,
     colour_key,

@@ -31,7 +31,7 @@ from suffice.models.terms import Form, Term, keys_of
 from suffice.report import page
 from suffice.report.column_charts import along, densities, largest, shapes
 from suffice.report.nomogram import DATE, Control, called, controls, exported, form, named, quantiles
-from suffice.report.page import Heading, Html, Section, Value
+from suffice.report.page import Heading, Html, Section, Value, charts
 from suffice.report.page.charts import signed
 
 MAX_NUMBERS = 400_000  # in a page: some megabytes
@@ -566,7 +566,7 @@ def _importances(sizes: dict[Any, float], of: Subject) -> Html:
     rows = "over values that stand for the rows learned" if given is None else f"over {len(given):,} rows given"
     note = f"The mean size of what each adds to a class, {rows}; {len(sizes)} in all."
     note += f" Values that rule a class out altogether: {join_words(certain)}." * bool(certain)
-    chart = page.tag("div", page.bar_chart(bars, "Importances", "", 0), class_="one-colour") if bars else Html()
+    chart = page.tag("div", charts.bar_chart(bars, "Importances", "", 0), class_="one-colour") if bars else Html()
     return page.paragraph(note, quiet=True) + chart
 
 
@@ -578,6 +578,6 @@ def _densities(fit: Any, of: Subject, columns: Sequence[Any]) -> Html:
     mean = theta.origin + theta.mean
     variance = np.broadcast_to(diagonal(theta.covariance), mean.shape)
     keys = [of.names.get(key, key) for key in keys_of(fit.model)]
-    charts = densities(mean, variance, keys, of.model.classes_, np.exp(theta.class_log_prob), columns)
+    drawn = densities(mean, variance, keys, of.model.classes_, np.exp(theta.class_log_prob), columns)
     note = page.paragraph("The normal density of each class, times its probability.", quiet=True)
-    return note + charts if charts else Html()
+    return note + drawn if drawn else Html()

@@ -23,7 +23,8 @@ from suffice.compare.race.verdict import Comparison
 from suffice.data.files.reading import counted
 from suffice.model_selection.measures import FALSE_POSITIVE_RATES
 from suffice.report import page
-from suffice.report.page import PLAIN, SERIES, Dot, Heading, Html, Section, Spot, Value
+from suffice.report.page import Heading, Html, Section, Value, charts
+from suffice.report.page.charts import PLAIN, SERIES, Dot, Spot
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "interpret-core")
 
@@ -242,7 +243,7 @@ def _differences(comparison: Comparison, found: Findings, colours: Mapping[str, 
         dots.append(Dot(line.method, 100 * line.error, low, high, colours[line.method], note))
     rule = None if chance is None else 100 * chance.error
     end = scale_end(comparison)
-    plot = page.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
+    plot = charts.dot_plot(dots, "Rows wrong, with intervals", end, 100 * best.error, rule)
     note = (
         f"Test rows that are wrong, over {counted(len(comparison.folds), 'fold')}. A bar is the interval of a method's "
         f"difference to {best.method}, whose own error is the thin line: where a bar reaches the line, these rows do "
@@ -325,10 +326,10 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         return Html()
     lines = [line for line in comparison.lines if not line.is_chance]
     end = scale_end(comparison)
-    charts = [
+    each = [
         page.block(
             f"To {what}",
-            page.scatter(
+            charts.scatter(
                 [Spot(line.method, getattr(line, part), 100 * line.error, colours[line.method]) for line in lines],
                 f"Rows wrong against seconds to {what}",
                 f"seconds to {what} one fold (log)",
@@ -342,7 +343,7 @@ def _times(comparison: Comparison, colours: Mapping[str, int]) -> Html:
         "Medians over the folds, one core each. A method is named if all quicker ones have more rows wrong and there "
         "is room for its name. A triangle marks a method beyond the axis."
     )
-    return page.join([page.paragraph(note, quiet=True), page.tag("div", *charts, class_="pair")])
+    return page.join([page.paragraph(note, quiet=True), page.tag("div", *each, class_="pair")])
 
 
 def _winner(
@@ -352,7 +353,7 @@ def _winner(
         return Html()
     best = comparison.best.method
     counts = np.sum([result["confusion"] for result in comparison.results[best]], axis=0)
-    shown = page.confusion(counts.tolist(), classes, f"Confusions of {best}")
+    shown = charts.confusion(counts.tolist(), classes, f"Confusions of {best}")
     note = f"All {int(counts.sum()):,} test rows. Shares are of the rows of the true class."
     blocks = [page.paragraph(f"{best}: {METHODS[best].about}.", quiet=True)]
     blocks.append(page.block("Confusions", shown, note=note))
@@ -370,7 +371,7 @@ def _roc(comparison: Comparison, classes: list[str], colours: Mapping[str, int])
     area = float(np.mean([result["auc"] for result in comparison.results[best] if "auc" in result]))
     x, y = f"share of {classes[0]} taken wrongly", f"share of {classes[1]} found"
     long = max(len(x), len(y)) > 36
-    chart = page.roc_chart(points, best, area, "false alarms" if long else x, "found" if long else y, colours[best])
+    chart = charts.roc_chart(points, best, area, "false alarms" if long else x, "found" if long else y, colours[best])
     note = (
         f"The share of the rows of {classes[1]} that are found, for every share of the rows of {classes[0]} that are "
         "wrongly taken for it; the mean curve over the folds, and its area."
@@ -390,13 +391,13 @@ def _importances(found: Findings, race: Race, colours: Mapping[str, int]) -> Htm
     if len(names) > len(bars):
         rest = len(names) - len(bars)
         note += f" {counted(rest, 'other column')} {'matters' if rest == 1 else 'matter'} less or not at all."
-    chart = page.bar_chart(bars, f"Importances of {method}", "points", colours[method])
+    chart = charts.bar_chart(bars, f"Importances of {method}", "points", colours[method])
     return page.block("Columns that matter", chart, note=note)
 
 
 def _reliability(comparison: Comparison, colours: Mapping[str, int]) -> Html:
     shown = [
-        page.reliability_diagram(comparison.reliability(name), name, colours[name], intervals=True)
+        charts.reliability_diagram(comparison.reliability(name), name, colours[name], intervals=True)
         for name in _with_probabilities(comparison)
     ]
     note = (
@@ -408,14 +409,14 @@ def _reliability(comparison: Comparison, colours: Mapping[str, int]) -> Html:
 
 def _curves(comparison: Comparison, colours: Mapping[str, int]) -> Html:
     runs = {method: [r["curves"] for r in results if "curves" in r] for method, results in comparison.results.items()}
-    series = {method: page.mean_curve(curves) for method, curves in runs.items() if curves}
+    series = {method: charts.mean_curve(curves) for method, curves in runs.items() if curves}
     if not series:
         return Html()
     values = [value for curve in series.values() for _, value in curve if value > 0]
     steep = bool(values) and max(values) > MAX_LINEAR_RATIO * min(values)
     title = "Training log loss by iteration"
     order = [line.method for line in (*comparison.lines, *comparison.others) if line.method in series]
-    chart = page.line_chart(
+    chart = charts.line_chart(
         {method: series[method] for method in order},
         title,
         "iteration",

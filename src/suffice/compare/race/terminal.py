@@ -19,7 +19,7 @@ from suffice.compare.race.schedule import Findings
 from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison
 from suffice.compare.result import p_text
 from suffice.data.files.reading import counted
-from suffice.report.page import seconds
+from suffice.report.page.charts import seconds
 
 SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
 MEANING = {

@@ -18,7 +18,7 @@ from suffice.compare.result import p_text
 from suffice.compare.two import MAX_EXACT_ROWS
 from suffice.data.files.reading import counted
 from suffice.model_selection.measures import Result, calibration_error
-from suffice.report.page import Point, pooled
+from suffice.report.page.charts import Point, pooled
 
 MIN_SHARE_OF_METHODS = 2 / 3  # that have been measured on a fold, for it to count
 BELOW_CHANCE, BELOW_START = "below chance", "below its start"

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.model_selection.measures import BINS, calibration_error
 from suffice.plotting.calibration import wilson
-from suffice.report.page.html import Heading, Html, Value, breakable, data_table, number, scrolling, tag
+from suffice.report.page import Heading, Html, Value, breakable, data_table, number, scrolling, tag
 
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MINUTES_PER_DAY = 1440
