@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .PHONY: demo quick test test-all test-long test-browser check format test-spark test-postgres bench bench-accuracy bench-additive \
-	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-out-of-sample \
+	bench-calibration bench-carried bench-cluster bench-fscl bench-growth bench-missing bench-mnist bench-networks bench-out-of-sample \
 	bench-priors bench-quick bench-scale bench-search bench-sql bench-tables benchmark benchmark-check \
 	bench-tangent bench-uci sklearn-tests figures clean
 
@@ -105,6 +105,10 @@ bench-missing: $(VENV)/.test
 bench-mnist: $(VENV)/.test
 	$(BIN)/python -m benchmarks.mnist $(AT) --out benchmarks/measured/mnist.json
 	$(BIN)/python -m benchmarks.page
+
+# Bayesian networks in closed form and under learners, five splits of every set. Results are kept in the same way.
+bench-networks: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.networks $(AT)
 
 bench-out-of-sample: $(VENV)/.test
 	$(BIN)/python -m benchmarks.out_of_sample $(AT)

@@ -8,13 +8,14 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict, train_test_split
 
-from suffice import AdditiveTables, GaussianNB, NaiveBayes, QuadraticDiscriminantAnalysis
+from suffice import AdditiveTables, GaussianNB, NaiveBayes, QuadraticDiscriminantAnalysis, TreeAugmentedNB
 from suffice.learners import RiskCalibration
 from suffice.plotting import (
     BoundaryDisplay,
     CalibrationDisplay,
     ContributionsDisplay,
     HistoryDisplay,
+    NetworkDisplay,
     ShapesDisplay,
     StructureDisplay,
 )
@@ -46,6 +47,7 @@ shown = {
     ),
     "correlations": StructureDisplay.from_estimator(QuadraticDiscriminantAnalysis().fit(iris.data, iris.target), y=0),
     "information": StructureDisplay.from_estimator(NaiveBayes().fit(X, y)),
+    "network": NetworkDisplay.from_estimator(TreeAugmentedNB().fit(X, y), max_columns=12),
 }
 with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "suffice"}):  # small, and the same every time
     for name, display in shown.items():

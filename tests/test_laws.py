@@ -49,7 +49,7 @@ def same(a, b, X, tolerance):
 @every()
 @given(seeds)
 def test_the_laws_of_a_model(entry, seed):
-    check_model(entry.model(), seeds=[seed])
+    check_model(entry.model(), *entry.rows_for_laws(seed), seeds=[seed])
 
 
 @every()

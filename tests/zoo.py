@@ -34,6 +34,7 @@ from suffice import (
     QuasiBayes,
     ScatterDiscriminant,
 )
+from suffice.bayesian_networks import BayesNetClassifier, KDependenceNB, TreeAugmentedNB
 from suffice.data import Memory
 from suffice.encoders import Categories
 from suffice.encoders.table import Table
@@ -41,6 +42,7 @@ from suffice.encoders.views import Clip, Range, Views
 from suffice.learners import TM, ClosedForm, DiscriminativeFrequency, GradientDescent, RiskCalibration
 from suffice.models import Binned, FullGaussian, Nested
 from suffice.models.compose.experts import Experts
+from suffice.models.networks.families import Families
 from suffice.models.tables.categorical import Pooled
 from tests.oracles import (
     Ratio,
@@ -79,24 +81,30 @@ class Entry:
     missing: bool = False
     tolerance: float = 1e-10  # of probabilities, where they should be the same
     counts: bool = False
+    searches: bool = False  # whether the first rows choose a structure, which sums are about
+    words: bool = False  # whether its rows are categories, whatever its encoder takes
 
     @property
     def adds(self):
         """Whether fits can be added and subtracted exactly: all that is learned is a function of the sums."""
-        return self.prototype._learner().exact
+        return self.prototype._learner().exact and not self.searches
 
     @property
     def carries(self):
         """Whether what is learned from rows is carried along as these come and go."""
-        return self.prototype._learner().carries_over and not self.adds
+        return self.prototype._learner().carries_over and not self.prototype._learner().exact
 
     @property
     def categories(self):
-        return isinstance(self.model().encoder, Categories)
+        return self.words or isinstance(self.model().encoder, Categories)
 
     @property
     def mixed(self):
-        return isinstance(self.model().encoder, Table | Views)
+        return isinstance(self.model().encoder, Table | Views | Families)
+
+    def rows_for_laws(self, seed):
+        """Rows and labels to check the model on, if it does not take any number of columns; else none."""
+        return self.draw(seed) if self.words else ()
 
     @property
     def sparse(self):
@@ -128,6 +136,7 @@ class Entry:
 
     def draw(self, seed, n=60, d=3, k=3):
         """Rows of k overlapping classes, every class with at least 8 of them."""
+        d = 3 if self.words else d  # its settings name columns
         rng = np.random.default_rng(seed)
         y = np.concatenate([np.repeat(np.arange(k), 8), rng.integers(k, size=max(0, n - 8 * k))])
         rng.shuffle(y)
@@ -150,6 +159,8 @@ OWN = GaussianPrior(4, 6, mean={1: 3.0}, covariance={0: 2.0, 1: 5.0})  # of some
 VECTORS = Dirichlet(0.5, "table", columns={0: {"1": 3, "2": 1}}, classes={1: {0: 2.0}})
 RC, GD = RiskCalibration(0.1, STEPS, stop=None), GradientDescent(max_iter=STEPS, stop=None)
 HONEST = RiskCalibration(0.1, 8, stop=None, out_of_sample=True)
+FREQUENCY = DiscriminativeFrequency(stop=None)
+CHAIN = {1: [0], 2: [1, 0]}  # the parents of columns
 DECLARED = {0: [str(v) for v in range(17)]}
 TABLES = Dirichlet("evidence", base="marginal")
 EXPERTS = Experts(  # columns are seen twice, by a table and by a normal density
@@ -265,6 +276,19 @@ ZOO = [
     Entry("qda-honest", QuadraticDiscriminantAnalysis(learner=HONEST), tolerance=1e-8),
     Entry("lda-honest", LinearDiscriminantAnalysis(learner=HONEST), tolerance=1e-8),
     Entry("naive-bayes-honest", NaiveBayes(learner=HONEST), units=False, tolerance=1e-9),
+    Entry("tan", TreeAugmentedNB(), units=False, searches=True),
+    Entry("k-dependence", KDependenceNB(strategy="quantile", n_bins=4), units=False, searches=True),
+    Entry(
+        "tan-rc", TreeAugmentedNB(strategy="quantile", n_bins=4, learner=RC), None, False, False, 1e-9, searches=True
+    ),
+    Entry("bayes-net", BayesNetClassifier(CHAIN), units=False, words=True),
+    Entry("bayes-net-ml", BayesNetClassifier(CHAIN, prior=None), units=False, words=True),
+    Entry("bayes-net-uniform", BayesNetClassifier(CHAIN, prior=Dirichlet()), units=False, words=True),
+    Entry("bayes-net-rc", BayesNetClassifier(CHAIN, learner=RC), units=False, words=True),
+    Entry("bayes-net-honest", BayesNetClassifier(CHAIN, learner=HONEST), units=False, words=True),
+    Entry("bayes-net-tm", BayesNetClassifier(CHAIN, learner=TM(max_iter=8)), units=False, words=True),
+    Entry("bayes-net-dfe", BayesNetClassifier(CHAIN, learner=FREQUENCY), units=False, words=True),
+    Entry("bayes-net-gd", BayesNetClassifier(CHAIN, learner=GD), units=False, words=True),
 ]
 
 

@@ -13,6 +13,7 @@ from suffice._estimator.explaining import Contributions
 from suffice._runtime.messages import PoorFitWarning
 from suffice._runtime.version import __version__
 from suffice.additive import AdditiveTables
+from suffice.bayesian_networks import AODE, BayesNetClassifier, KDependenceNB, TreeAugmentedNB
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.kernel import KernelMPM
 from suffice.linear_model import LogisticRegression
@@ -33,7 +34,9 @@ from suffice.tangent import (
 )
 
 __all__ = [
+    "AODE",
     "AdditiveTables",
+    "BayesNetClassifier",
     "BernoulliNB",
     "CategoricalNB",
     "CheckpointError",
@@ -46,6 +49,7 @@ __all__ = [
     "GammaPrior",
     "GaussianNB",
     "GaussianPrior",
+    "KDependenceNB",
     "KernelMPM",
     "LinearBayes",
     "LinearDiscriminantAnalysis",
@@ -63,6 +67,7 @@ __all__ = [
     "QuasiBayes",
     "ScatterDiscriminant",
     "TabularClassifier",
+    "TreeAugmentedNB",
     "__version__",
     "load",
     "save",

@@ -4,7 +4,7 @@ from functools import cache
 
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from suffice import AdditiveTables, LogisticRegression, NaiveBayes, QuadraticDiscriminantAnalysis
+from suffice import AdditiveTables, LogisticRegression, NaiveBayes, QuadraticDiscriminantAnalysis, TreeAugmentedNB
 
 CANCER, WINE, IRIS = (load(as_frame=True) for load in (load_breast_cancer, load_wine, load_iris))
 X, Y = CANCER.data, CANCER.target_names[CANCER.target]
@@ -28,3 +28,8 @@ def additive():
 @cache
 def newton():
     return LogisticRegression().fit(X, Y)
+
+
+@cache
+def tree():
+    return TreeAugmentedNB().fit(X, Y)

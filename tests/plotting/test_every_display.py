@@ -19,6 +19,7 @@ from suffice import (
     GaussianNB,
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
+    TreeAugmentedNB,
 )
 from suffice.learners import RiskCalibration
 from suffice.plotting import (
@@ -26,10 +27,11 @@ from suffice.plotting import (
     CalibrationDisplay,
     ContributionsDisplay,
     HistoryDisplay,
+    NetworkDisplay,
     ShapesDisplay,
     StructureDisplay,
 )
-from tests.plotting.fits import WINE, X, Y, bayes, newton, quadratic
+from tests.plotting.fits import WINE, X, Y, bayes, newton, quadratic, tree
 
 ALL = {
     "history": lambda **kw: HistoryDisplay.from_estimator(newton(), **kw),
@@ -43,6 +45,7 @@ ALL = {
     ),
     "correlations": lambda **kw: StructureDisplay.from_estimator(quadratic(), **kw),
     "information": lambda **kw: StructureDisplay.from_estimator(bayes(), **kw),
+    "network": lambda **kw: NetworkDisplay.from_estimator(tree(), **kw),
     "shapes": lambda **kw: ShapesDisplay.from_estimator(bayes(), X, terms=["worst area"], **kw),
 }
 
@@ -87,6 +90,7 @@ def test_dollars_in_names_are_not_mathematics(which, tmp_path):
         "boundary": lambda: BoundaryDisplay.from_estimator(model, frame, y, grid_resolution=9),
         "correlations": lambda: StructureDisplay.from_estimator(model, y="$^a"),
         "information": lambda: StructureDisplay.from_estimator(tables),
+        "network": lambda: NetworkDisplay.from_estimator(TreeAugmentedNB().fit(frame, y)),
         "shapes": lambda: ShapesDisplay.from_estimator(tables, frame, terms=1),
     }
     if which in draw:
@@ -190,6 +194,7 @@ FEW = X[:5]
             lambda: StructureDisplay.from_estimator(newton()),
             "LogisticRegression has neither whole covariances nor tables",
         ),
+        (lambda: NetworkDisplay.from_estimator(bayes()), "NaiveBayes has no graph of columns"),
         (lambda: StructureDisplay.from_estimator(quadratic(), y=7), r"y must be one of \[0, 1, 2\], got 7"),
         (
             lambda: StructureDisplay.from_estimator(bayes(), y="benign"),

@@ -36,8 +36,8 @@ class Arithmetic(ABC, Generic[E]):
         """The cell of each entry of a column; -1 for none."""
 
     @abstractmethod
-    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> E:
-        """The cell u q + v of two columns in cells u and v, q being the size of the second; -1 unless both have one."""
+    def cells(self, sides: Sequence[Reading], columns: Sequence[Any]) -> E:
+        """The cell (u q + v) ... of columns in cells u, v, ...; q is the size of the second; -1 unless all have one."""
 
     @abstractmethod
     def pick(self, cell: E, values: Sequence[float] | Array) -> E:
@@ -112,9 +112,11 @@ class Arrays(Arithmetic[Any]):
     def cell(self, reading: Reading, column: Any) -> Array:
         return reading.cells(column)
 
-    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> Array:
-        u, v = (side.cells(entries) for side, entries in zip(sides, columns, strict=True))
-        return np.where((u >= 0) & (v >= 0), u * sides[1].size + v, -1)
+    def cells(self, sides: Sequence[Reading], columns: Sequence[Any]) -> Array:
+        found, *others = (side.cells(entries) for side, entries in zip(sides, columns, strict=True))
+        for side, v in zip(sides[1:], others, strict=True):
+            found = np.where((found >= 0) & (v >= 0), found * side.size + v, -1)
+        return found
 
     def pick(self, cell: Array, values: Sequence[float] | Array) -> Array:
         return np.append(values, 0.0)[cell]

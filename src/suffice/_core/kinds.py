@@ -100,6 +100,7 @@ class LeftOut(Word):
     RARE = "rare"
     GIVEN = "given"
     ENCODER = "encoder"
+    UNHELPFUL = "unhelpful"
 
     @property
     def may_change(self) -> bool:
@@ -126,4 +127,5 @@ SENTENCES = {
     LeftOut.RARE: "left out: every value has fewer than min_frequency rows",
     LeftOut.GIVEN: "left out, as `columns` says",
     LeftOut.ENCODER: "left out, as in the fit of the encoder",
+    LeftOut.UNHELPFUL: "left out: with it, rows left out are not predicted better",
 }

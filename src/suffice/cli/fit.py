@@ -112,15 +112,16 @@ def _fit(sheet: FileTable, target: str, method: Method | None, how: Reading, see
 
 
 def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Stored:
-    """Learn from other rows with the settings of another model, and with its trees or pairs."""
+    """Learn from other rows with the settings of another model, and with its trees, pairs or structure."""
     known = replace(first.about, target=target or first.about.target, history=[])
     if how.categorical:
         raise TableError("--like reads columns as its model does: leave --categorical out")
     rows = rows_for(replace(first, about=known), path, how, learn=True)
     note(rows.notes)
     estimator = clone(first.model)
-    if hasattr(first.model, "encoder_"):
-        estimator.set_params(encoder=first.model.encoder_)
+    for name in ("encoder", "structure"):
+        if hasattr(first.model, f"{name}_"):
+            estimator.set_params(**{name: getattr(first.model, f"{name}_")})
     labels = np.asarray(rows.y)
     with working(f"learning from {counted(len(labels), 'row')}"):
         estimator.fit(rows.X, labels)

@@ -112,9 +112,13 @@ class DatabaseRows(ABC):
         The shift is the smallest with at most `most` cells, or one with a few times as many.
         """
 
-    @abstractmethod
     def cell_weights(self, readings: Sequence[Reading]) -> list[Array]:
         """For each column, the weights by class of its cells (k, r)."""
+        return self.joint_weights([((reading,), (j,)) for j, reading in enumerate(readings)])
+
+    @abstractmethod
+    def joint_weights(self, groups: Sequence[tuple[Sequence[Reading], Sequence[int]]]) -> list[Array]:
+        """For each group of columns, by their numbers, the weights by class of its joint cells (k, cells)."""
 
 
 def queried(f: Any, rows: DatabaseRows) -> Any:

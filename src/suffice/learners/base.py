@@ -666,7 +666,7 @@ def _shift(subproblem: Subproblem, by: Sequence[AnyStatistics]) -> tuple[AnyStat
     for one in by:
         here.domain.features | one.domain.features  # raises ValueError if their bins differ
     here, shift = here.align(sum((one.onto(here.domain) for one in by), 0.0 * here))
-    for factor in (*[0.5] * MAX_HALVINGS, 0.0):
+    for factor in (*[0.5] * MAX_HALVINGS, 0.0, 0.0):  # tried again with what was dropped
         new = here + shift
         got = subproblem.model.attempt(new)
         if all(np.all(leaf) for leaf in got.valid.leaves()):

@@ -141,16 +141,16 @@ class Cells(Term):
 
 @dataclass(frozen=True, eq=False)
 class Map(Term):
-    """values (r, q, k) of the cells that the entries of two columns are in."""
+    """values (r, q, ..., k) of the cells that the entries of two or more columns are in."""
 
     kind, numbers, weighed = "map", ("values",), ("values",)
 
-    sides: tuple[Reading, Reading]
+    sides: tuple[Reading, ...]
     values: Array
 
     def formula(self, ops: Arithmetic[E], *columns: Any) -> list[E]:
         cell = ops.cells(self.sides, columns)
-        return [ops.pick(cell, of_class.ravel()) for of_class in np.moveaxis(self.values, 2, 0)]
+        return [ops.pick(cell, of_class.ravel()) for of_class in np.moveaxis(self.values, -1, 0)]
 
     def readings(self) -> dict[Any, Reading | None]:
         return dict(zip(self.columns, self.sides, strict=True))

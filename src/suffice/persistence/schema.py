@@ -41,6 +41,8 @@ from suffice.models.compose.blocks import Factors, Parts
 from suffice.models.compose.contests import Contest
 from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Entries, Patterns
+from suffice.models.networks.families import Families, FamilyFeatures, GraphSearch, ordered
+from suffice.models.networks.network import Network
 from suffice.models.planes import planes
 from suffice.models.planes.pencil import Source
 from suffice.models.statistics import Statistics, Sums
@@ -51,7 +53,16 @@ from suffice.models.tables.interactions import Margins
 from suffice.models.tables.nested import Tree
 from suffice.persistence.archive import ModelFileError
 
-KINDS = (BaseEstimator, Model, Statistics, Sums, Encoder, Features, Domain)  # what a fitted estimator keeps
+KINDS = (
+    BaseEstimator,
+    Model,
+    Statistics,
+    Sums,
+    Encoder,
+    GraphSearch,
+    Features,
+    Domain,
+)  # what a fitted estimator keeps
 # Packages whose values are never part of a model.
 APART = ("cli", "compare", "data", "model_selection", "persistence", "plotting", "report", "testing")
 LATER = ("suffice.features",)  # packages that `import suffice` does not import
@@ -484,6 +495,33 @@ def _pairs(made: Pairs) -> None:
     _need(made.features.sides == sides and made.features.sizes.tolist() == counts, "pairs lack cells")
 
 
+def _families(made: FamilyFeatures) -> None:
+    _need(len(made.parents) == len(made.intervals) == made.width, "columns lack parents")
+    for up in made.parents:
+        _need_indices(np.array(up, dtype=int), 0, made.width, "the parents of columns")
+    try:
+        ordered(made.parents)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from error
+
+
+def _structure(made: Families) -> None:
+    if made.known is not None:
+        _need_indices(
+            np.array(made.known.columns, dtype=int), 0, len(made.inner.roles or ()), "the columns of a structure"
+        )
+        same = len(made.known.parents) == len(made.known.columns)
+        _need(same and made.known.extent.keys() == made.known.bins.keys(), "the columns of a structure lack parents")
+
+
+def _network(made: Network) -> None:
+    if made.chain is not None and made.domain is not None:
+        features: Any = made.domain.features
+        known = isinstance(features, FamilyFeatures)
+        _need(known and made.chain.weight.shape == (features.width, features.links.shape[1] + 1), "tables lack weights")
+        _need(len(made.chain.base) == int(features.lengths.sum()), "categories lack shares")
+
+
 def _contest(made: Contest) -> None:
     _need_indices(made.group, -1, 2, "the sides of classes")
 
@@ -510,6 +548,9 @@ RULES: dict[type, Callable[[Any], None]] = {
     Tree: _tree,
     Margins: _margins,
     Pairs: _pairs,
+    FamilyFeatures: _families,
+    Families: _structure,
+    Network: _network,
     Contest: _contest,
     Source: _source,
     Factors: _factors,

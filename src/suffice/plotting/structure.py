@@ -15,6 +15,7 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import COUNT, check_value
 from suffice.encoders.pairs import PairFeatures
 from suffice.encoders.trees.partitions import LeafFeatures
+from suffice.models.networks.families import FamilyFeatures
 from suffice.models.tables.categorical import Tables
 from suffice.plotting._base import (
     INK,
@@ -199,5 +200,7 @@ def _tables(theta: Any) -> Iterator[tuple[Any, Array]]:
             continue
         for j, key in enumerate(features.keys):
             cells = slice(*features.starts[j : j + 2].tolist())
+            if isinstance(features, FamilyFeatures):  # of its tables, the one without any parent
+                cells = slice(cells.start, cells.start + int(features.lengths[j]))
             if cells.stop - cells.start > 1:
                 yield f"{key} (missing)" if block == Block.MISSING else key, part.log_probability[cells]

@@ -91,7 +91,7 @@ class ColumnCharts(NamedTuple):
     def chart(self, key: Any) -> Html:
         """The chart of a column or a pair; of a pair of several classes, a map for each of three."""
         terms = [term for term in self.nomogram.terms if term.key == key and not isinstance(term, Form)]
-        maps = [term for term in terms if isinstance(term, Map)]
+        maps = [term for term in terms if isinstance(term, Map) and len(term.columns) == 2]
         if maps:
             shown = [1] if self.two else [*self.colours][:MAX_MAPS]
             return page.join(self._map(key, terms, maps[0], c) for c in shown)

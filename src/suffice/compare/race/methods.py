@@ -237,6 +237,10 @@ def _methods() -> Iterator[Method]:
     yield peer("decision tree", tree, lambda seed: DecisionTreeClassifier(random_state=seed))
     yield Method("QDA", "quadratic discriminant analysis, a covariance per class", lambda _: qda(), short="qda")
     yield Method("LR closed form", "logistic regression from one pass of sums", lambda _: lr(learner=ClosedForm()))
+    network = "Bayesian network: each column depends on "
+    yield table("TreeAugmentedNB", f"{network}one other", lambda _: suffice.TreeAugmentedNB(), short="tan")
+    yield table("KDependenceNB", f"{network}two others", lambda _: suffice.KDependenceNB(), short="kdb")
+    yield table("AODE", "Bayesian networks, one for each column, weighted", lambda _: suffice.AODE(), short="aode")
     shapes = "interpretable: a shape per column and maps of pairs"
     yield table("AdditiveTables", shapes, lambda _: suffice.AdditiveTables(), short="additive")
     yield table(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any, Self, cast
 
 import numpy as np
@@ -382,13 +383,16 @@ class SQLRows(DatabaseRows):
         (got,) = self.source.run(sq.Select(expressions=counts).from_(self.relation(entries).subquery("cells")))
         return np.array(got, dtype=float)
 
-    def cell_weights(self, readings: Sequence[Reading]) -> list[Array]:
-        def entries(ops: QueryWriter) -> dict[str, SQLTerm]:
-            pairs = enumerate(zip(readings, self.columns, strict=True))
-            return {f"x{j}": ops.cell(reading, one) for j, (reading, one) in pairs}
+    def joint_weights(self, groups: Sequence[tuple[Sequence[Reading], Sequence[int]]]) -> list[Array]:
+        if len(groups) > MAX_WIDTH:
+            return [one for some in chunks(groups, MAX_WIDTH) for one in self.joint_weights(some)]
 
-        found = [np.zeros((len(self.classes), reading.size)) for reading in readings]
-        d, others = len(readings), [] if self.known else [WEIGHT, *self._losses()]
+        def entries(ops: QueryWriter) -> dict[str, SQLTerm]:
+            each = ((sides, [self.columns[j] for j in at]) for sides, at in groups)
+            return {f"x{i}": ops.cells(sides, columns) for i, (sides, columns) in enumerate(each)}
+
+        found = [np.zeros((len(self.classes), prod(side.size for side in sides))) for sides, _ in groups]
+        d, others = len(groups), [] if self.known else [WEIGHT, *self._losses()]
         more = np.zeros((len(self.classes), len(others)))
         for j, cell, c, weight in self.source.run(_by_cell(self.relation(entries), d, others)) if d or others else ():
             if j >= d:

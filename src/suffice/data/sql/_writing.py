@@ -193,12 +193,14 @@ class QueryWriter(Arithmetic[SQLTerm]):
         ifs = [sq.If(this=one, true=integer(c)) for one, c in zip(each, cells, strict=True) if c >= 0]
         return SQLTerm(sq.Case(this=sql_of(at), ifs=ifs, default=integer(-1)) if ifs else integer(-1), at.step)
 
-    def cells(self, sides: tuple[Reading, Reading], columns: Sequence[Any]) -> SQLTerm:
-        u, v = (self.cell(side, key) for side, key in zip(sides, columns, strict=True))
-        least = [sq.GTE(this=sql_of(one), expression=integer(0)) for one in (u, v)]
-        both = sq.Add(this=sq.Mul(this=sql_of(u), expression=integer(sides[1].size)), expression=sql_of(v))
-        found = case([(sq.And(this=least[0], expression=least[1]), both)], integer(-1))
-        return self.keep([SQLTerm(found, max(u.step, v.step))])[0]
+    def cells(self, sides: Sequence[Reading], columns: Sequence[Any]) -> SQLTerm:
+        found, *others = (self.cell(side, key) for side, key in zip(sides, columns, strict=True))
+        for side, v in zip(sides[1:], others, strict=True):
+            least = [sq.GTE(this=sql_of(one), expression=integer(0)) for one in (found, v)]
+            both = sq.Add(this=sq.Mul(this=sql_of(found), expression=integer(side.size)), expression=sql_of(v))
+            inside = case([(sq.And(this=least[0], expression=least[1]), both)], integer(-1))
+            found = self.keep([SQLTerm(inside, max(found.step, v.step))])[0]
+        return found
 
     def pick(self, cell: SQLTerm, values: Sequence[float] | Array) -> SQLTerm:
         every = [0.0, *np.asarray(values, dtype=float).tolist()]

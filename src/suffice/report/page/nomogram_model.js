@@ -47,8 +47,8 @@ const nomogram = (model) => {
       return [at < 0 ? nothing : t.values[at]];
     },
     map: (t, xs) => {
-      const [u, v] = xs.map((x, side) => cell(t.reads[side], x));
-      return [u < 0 || v < 0 ? nothing : t.values[u][v]];
+      const cells = xs.map((x, side) => cell(t.reads[side], x));
+      return [cells.some((at) => at < 0) ? nothing : cells.reduce((values, at) => values[at], t.values)];
     },
     gap: (t, [x]) => [t.values[isMissing(t.columns[0], x) ? 1 : 0]],
     level: (t) => [t.values],

@@ -1,0 +1,1 @@
+"""Bayesian networks: columns with parents among the other columns."""
