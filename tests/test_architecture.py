@@ -22,12 +22,12 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 35,
+    "modules that one module imports": 39,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_707,
+    "lines": 45_505,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {
@@ -36,7 +36,7 @@ TURNS = {
     r"\bbut for\b": 0,
     r"\bso many\b": 0,
     r"\bat hand\b": 0,
-    r"\btold by\b": 1,
+    r"\btold by\b": 0,
     r"\bthose of which\b": 0,
     r", besides\b": 0,
     r"(?<!there )\bis no (?!longer\b|more than\b)[a-z]+": 0,
