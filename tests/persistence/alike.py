@@ -17,7 +17,7 @@ def difference(a, b, where="model"):
             return _first(zip(a.ravel().tolist(), b.ravel().tolist(), strict=True), where)
         return None if a.tobytes() == b.tobytes() else where
     if isinstance(a, BaseEstimator):
-        return difference(vars(a), vars(b), where)
+        return difference(*(dict(sorted(vars(one).items())) for one in (a, b)), where)  # files have them by name
     if isinstance(a, dict):
         return f"{where}: keys" if list(a) != list(b) else _first(zip(a.values(), b.values(), strict=True), where, a)
     if isinstance(a, list | tuple):
