@@ -213,6 +213,13 @@ class _Counting(Classifier):
         """log p(y) (k,)."""
         return self._class_log_prob()
 
+    @property
+    def feature_count_(self) -> Array:
+        """The sum of each feature over the rows of each class (k, d); of `BernoulliNB`, of the rows that have it."""
+        check_is_fitted(self)
+        # The sums of entries come last, after the numbers of entries of a model that has them.
+        return np.array(self.statistics_.sums.leaves()[-1])
+
 
 @dataclass(eq=False, repr=False)
 class MultinomialNB(_Counting):
@@ -271,12 +278,6 @@ class MultinomialNB(_Counting):
     def feature_log_prob_(self) -> Array:
         """log p(j | y) of each word (k, d)."""
         return _with_infinity(self.parameters_.log_probability)
-
-    @property
-    def feature_count_(self) -> Array:
-        """The count of each word in the rows of each class (k, d)."""
-        check_is_fitted(self)
-        return self.statistics_.sums.table.copy()
 
 
 @dataclass(eq=False, repr=False)
@@ -337,12 +338,6 @@ class BernoulliNB(_Counting):
         """log p(x_j = 1 | y) of each feature (k, d)."""
         return _with_infinity(self.parameters_.present)
 
-    @property
-    def feature_count_(self) -> Array:
-        """The weight of the rows of each class that have each feature (k, d)."""
-        check_is_fitted(self)
-        return self.statistics_.sums.total.copy()
-
 
 @dataclass(eq=False, repr=False)
 class PoissonNB(_Counting):
@@ -392,12 +387,6 @@ class PoissonNB(_Counting):
     def rate_(self) -> Array:
         """The rate of each feature in each class (k, d)."""
         return np.array(self.parameters_.rate)
-
-    @property
-    def feature_count_(self) -> Array:
-        """The sum of each feature over the rows of each class (k, d)."""
-        check_is_fitted(self)
-        return self.statistics_.sums.total.copy()
 
 
 def _with_infinity(log_p: Array) -> Array:
