@@ -98,6 +98,33 @@ def test_what_other_rows_have_chosen_stays_known():
     )  # also of categories that the first piece did not have
 
 
+@pytest.mark.parametrize("names", ["abcd", "abcdefghij"])
+def test_a_shared_encoder_gives_no_category_to_those_who_had_no_row_of_it(names, tmp_path):
+    X, y = table(names=names)
+    first = AdditiveTables(pairs=[("town", "job")]).fit(X[:300], y[:300])
+    second = AdditiveTables(encoder=first.encoder_).fit(X[300:], y[300:])
+    first.forget(X[:1], y[:1])
+    assert traces(second, tmp_path) == []
+    loaded = load(tmp_path / "model.suffice")
+    assert_array_equal(loaded.predict_proba(X), second.predict_proba(X))
+    for both in (first + second, second + first, loaded + first):
+        assert traces(both, tmp_path) == []
+        assert traces(both.recalibrate(X[1:], y[1:]), tmp_path) == []
+    assert second.encoder is not second.encoder_  # the setting stays the user's
+    assert WORD in repr(second.encoder.views[0][1].coarse)
+
+
+def test_a_category_with_a_cell_in_the_given_encoder_has_it_when_it_comes_later():
+    X, y = table()
+    first = AdditiveTables(pairs=[("town", "job")]).fit(X, y)
+    second = AdditiveTables(encoder=first.encoder_).fit(X[1:], y[1:]).partial_fit(X[:1], y[:1])
+    tables = (one.statistics_.sums.parts["pairs"].table for one in (first, second))
+    assert_array_equal(*tables)
+    assert_array_equal(
+        second.encoder_.views[0][1].coarse.categories[1], first.encoder_.views[0][1].coarse.categories[1]
+    )
+
+
 def test_other_categories_in_as_many_cells_do_not_merge():
     X, y = table()
     other = X.replace({"job": {"a": "A", "b": "B"}})

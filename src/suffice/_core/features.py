@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -168,8 +167,8 @@ class CategoricalFeatures(Features):
             return False
         return all(np.array_equal(a, b) for a, b in zip(self.categories, other.categories, strict=True))
 
-    def forgetting(self, gone: Sequence[Array]) -> Self:  # noqa: ARG002 - most cells are not named after values
-        """The same cells without the names of values that no row has any more, for each feature."""
+    def named_after(self, seen: Features) -> Self:  # noqa: ARG002 - most cells are not named after values
+        """The same cells without the names of values that other features lack."""
         return self
 
     def agrees(self, other: Features) -> bool:

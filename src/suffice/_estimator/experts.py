@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._estimator.classifier import Classifier
 from suffice._estimator.fitting import TABLES
 from suffice._runtime.messages import is_number
+from suffice.data import Data
 from suffice.encoders import Encoder
 from suffice.encoders.views import Views
 from suffice.learners import ExpertWeights, Fit, Learner
+from suffice.models import AnyStatistics
 from suffice.models.compose.experts import Experts
 
 
@@ -52,6 +54,17 @@ class ExpertClassifier(Classifier):
         if self.encoder.who != who:
             raise ValueError(f"encoder must be the encoder_ of a fitted {who}, got that of a {self.encoder.who}")
         return self.encoder
+
+    def _sum(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Data, AnyStatistics]:
+        given = self._given_encoder()
+        if given is not None and not reset:  # it may know categories that no row had so far
+            self._encoder = self._encoder.united(given)
+        return super()._sum(X, y, sample_weight, reset)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to store, in which the setting `encoder` knows no category that no row in the model has."""
+        state = dict(super().__getstate__())
+        return state | {"encoder": self._encoder} if self.encoder is not None and hasattr(self, "_encoder") else state
 
     @property
     def encoder_(self) -> Encoder:

@@ -199,7 +199,7 @@ class Fittable(Savable, BaseEstimator):
             data = self._read(X, y, sample_weight, reset=True, once=learner.once)
             s, fit = self._learn(data)
             self._store(s, fit)
-            self._carry(fit)
+            self._carry(self._learned)
             if is_source(X):
                 self._store_names()
             self._warn(fit)
@@ -278,8 +278,6 @@ class Fittable(Savable, BaseEstimator):
                 self._declared = declared
                 s = s.with_classes(both)
             together = (s if first else self.statistics_.decayed(decay, self._declared) + s).recentred()
-            if not first and not decay:  # no earlier row counts any more
-                self._encoder = self._encoder.pruned(self.statistics_.domain.features, together.domain.features)
             self._store(together)
             self._calibrate_first(data, s)
             if is_source(X):
@@ -294,9 +292,9 @@ class Fittable(Savable, BaseEstimator):
             fit = self._solve(self.statistics_, data)
         except DegenerateError:  # too few rows
             return
-        self._carry(fit)
-        self._warn(fit)
         self._store(self.statistics_, fit)
+        self._carry(self._learned)
+        self._warn(fit)
 
     @available_if(_adds_up)
     def merge(self, other: Self) -> Self:
@@ -355,7 +353,6 @@ class Fittable(Savable, BaseEstimator):
             _, gone = self._sum(X, y, sample_weight, reset=False)
             left = self.statistics_.without(gone)
             left = left.with_classes(unite(left.domain.classes, self._declared)).recentred(from_sums=True)
-            self._encoder = self._encoder.pruned(self.statistics_.domain.features, left.domain.features)
             self._store(left, None if self._learned is None else self._solve(left))
             if self._learned is not None:
                 self._warn(self._learned)
@@ -392,7 +389,7 @@ class Fittable(Savable, BaseEstimator):
                 raise ValueError(f"{type(self).__name__}: recalibrate takes rows that were learned, but {why}")
             fit = _without_stale(self._solve(whole, data))
             self._store(whole, fit)
-            self._carry(fit)
+            self._carry(self._learned)
             self._warn(fit)
         return self
 
@@ -417,12 +414,16 @@ class Fittable(Savable, BaseEstimator):
     def _store(self, s: Statistics[Any], fit: Fit | None = None) -> None:
         """Store statistics after checking `class_weight` and `class_prior` against their classes.
 
-        Without a fit, parameters are computed when they are first needed.
+        The encoder keeps no category that they have no row of. Without a fit, parameters are computed when they are
+        first needed.
         """
         self._class_weights(s)
         given: Any = getattr(self, "class_prior", None)
         if isinstance(given, list | tuple | np.ndarray) and len(given) < len(s.domain.classes):
             raise ValueError(f"class_prior has {len(given)} entries, but there are {len(s.domain.classes)} classes")
+        self._encoder = self._encoder.pruned(s.domain.features)
+        if fit is not None and fit.model.encoder is not self._encoder:
+            fit = replace(fit, model=replace(fit.model, encoder=self._encoder))
         self.statistics_, self._learned = s, fit
         self.n_features_in_ = self._encoder.inputs(s.domain.features).width
 

@@ -65,11 +65,8 @@ class Encoder(ABC):
         self.check(other)
         return self
 
-    def pruned(self, before: Features, after: Features) -> Self:  # noqa: ARG002 - most know nothing of rows
-        """The encoder without the categories that forgotten rows took with them.
-
-        `before` and `after` are the features of the sums before and after forgetting.
-        """
+    def pruned(self, features: Features) -> Self:  # noqa: ARG002 - most know nothing of rows
+        """The encoder without the categories that sums over these features have no row of."""
         return self
 
     def admit(self, features: Features) -> None:  # noqa: B027 - most admit all rows

@@ -10,7 +10,6 @@ import numpy as np
 
 from suffice._core.features import CategoricalFeatures, Encoded, Features
 from suffice._core.formula import Reading
-from suffice._core.labels import positions
 from suffice._core.vector import Array
 from suffice.encoders.base import Encoder, object_array
 from suffice.encoders.table import BlockFeatures, block
@@ -68,15 +67,9 @@ class Coarse:
         """The same cells, with the categories of both."""
         return replace(self, parts={name: part.joined(other.parts[name]) for name, part in self.parts.items()})
 
-    def pruned(self, before: BlockFeatures, after: BlockFeatures) -> Coarse:
-        """The same cells without the categories that rows had before and no row has after."""
-        parts = dict(self.parts)
-        for name, part in parts.items():
-            old, new = before.parts[name], after.parts[name]
-            if isinstance(old, CategoricalFeatures) and isinstance(new, CategoricalFeatures) and old is not new:
-                pairs = zip(old.categories, new.categories, strict=True)
-                parts[name] = part.forgetting([had[positions(had, has) < 0] for had, has in pairs])
-        return replace(self, parts=parts)
+    def pruned(self, features: BlockFeatures) -> Coarse:
+        """The same cells without the categories that the features lack."""
+        return replace(self, parts={name: part.named_after(features.parts[name]) for name, part in self.parts.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +105,8 @@ class Pairs(Encoder):
         self.check(other)
         return replace(self, coarse=self.coarse.joined(cast(Pairs, other).coarse))
 
-    def pruned(self, before: Features, after: Features) -> Pairs:
-        blocks = cast(BlockFeatures, before), cast(BlockFeatures, after)
-        return replace(self, coarse=self.coarse.pruned(*blocks))
+    def pruned(self, features: Features) -> Pairs:
+        return replace(self, coarse=self.coarse.pruned(cast(BlockFeatures, features)))
 
     def __call__(self, X: Any) -> Encoded:
         """The rows of a table, encoded, as cells of pairs (n, m)."""

@@ -96,8 +96,8 @@ class Views(Encoder):
         theirs = dict(cast(Views, other).views)
         return replace(self, views=tuple((name, view.united(theirs[name])) for name, view in self.views))
 
-    def pruned(self, before: Features, after: Features) -> Self:
-        return replace(self, views=tuple((name, view.pruned(before, after)) for name, view in self.views))
+    def pruned(self, features: Features) -> Self:
+        return replace(self, views=tuple((name, view.pruned(features)) for name, view in self.views))
 
     def __call__(self, X: Any) -> Encoded:
         """Rows in all blocks; rows that have all of them already are returned unchanged."""

@@ -103,8 +103,9 @@ class Writer:
     def _object(self, v: Any, where: str) -> dict[str, int]:
         name = self._names[type(v)]
         if isinstance(v, BaseEstimator):
-            settings = v.get_params(deep=False)
-            state = {key: value for key, value in sorted(vars(v).items()) if key not in settings}
+            held = v.__getstate__()
+            settings = {key: held.get(key, value) for key, value in v.get_params(deep=False).items()}
+            state = {key: value for key, value in sorted(held.items()) if key not in settings and key in vars(v)}
             kind: Any = type(v)
             if REQUESTS in state:
                 raise ModelFileError(

@@ -461,10 +461,11 @@ class PooledFeatures(CategoricalFeatures):
     def reading(self, j: int) -> Choices:
         return Choices(self.values[j], self.cell[j], len(self.categories[j]))
 
-    def forgetting(self, gone: Sequence[Array]) -> Self:
+    def named_after(self, seen: Features) -> Self:
         columns = []
-        for names, values, cell, old in zip(self.categories, self.values, self.cell, gone, strict=True):
-            keep = positions(values, old) < 0
+        known = cast(CategoricalFeatures, seen).categories
+        for names, values, cell, some in zip(self.categories, self.values, self.cell, known, strict=True):
+            keep = positions(values, some) >= 0
             called = names.astype(object)
             called[np.setdiff1d(np.arange(len(names)), cell[keep])] = NONE
             columns.append((names, values, cell) if keep.all() else (called, values[keep], cell[keep]))
