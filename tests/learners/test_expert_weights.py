@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -189,6 +190,36 @@ def test_columns_that_predict_nothing_are_told():
             model.fit(X, y)
         assert [str(one.filename) for one in caught] == [__file__]  # once, at the caller's line
         model.fit(X + 3 * y[:, None], y)
+
+
+@pytest.mark.parametrize("kind", [AdditiveTables, lambda: TabularClassifier(n_trees=10, random_state=0)])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.ones((200, 3)), np.arange(200) % 2),  # the shares without a row are worse than those of all rows
+        (np.eye(2), np.arange(2)),  # no row tells of the class of the other
+        (np.arange(20.0)[:, None], np.arange(20)),
+        (None, None),
+    ],
+    ids=["constant", "two rows", "a class a row", "noise"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_no_more_than_the_shares_is_told_of_few_rows_and_balanced_classes(kind, X, y):
+    if X is None:
+        rng = np.random.default_rng(3)
+        X, y = rng.normal(size=(40, 4)), rng.integers(3, size=40)
+    with pytest.warns(PoorFitWarning, match="do not predict rows left out better than the shares"):
+        kind().fit(X, y)
+
+
+def test_one_row_that_is_alone_in_its_class_hides_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), np.append(np.arange(299) % 2, 2)
+    with pytest.warns(PoorFitWarning, match="do not predict rows left out better than the shares"):
+        AdditiveTables().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PoorFitWarning)
+        AdditiveTables().fit(X + 2 * y[:, None], y)
 
 
 def test_given_weights_that_predict_worse_than_the_shares_are_told():

@@ -62,7 +62,8 @@ class ScoreWithout:
     def __call__(self, batch: Batch) -> Leads:
         Y = batch.Y.onto(self.s.domain.classes)
         scores = cast(Weighable[Any, Any], self.model).scores_without(batch.X, Y, self.theta, self.s)
-        return Leads.of(scores, Y.codes, Y.weight)
+        share = self.s.mass / self.s.mass.sum()
+        return Leads.of(scores, Y.codes, Y.weight, np.where(Y.codes >= 0, -np.log(share[Y.codes]), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,20 +85,30 @@ class WeightSlope:
 class Leads:
     """The leads of the other classes over a row's own, by expert: G_c = F_c - F_y (n, k - 1, m), with weights (n,).
 
-    a + b has the rows of both.
+    Rows that are alone in their class have no leads, as no other row tells of it. a + b has the rows of both.
     """
 
     gaps: Array
     weight: Array
+    plain: float = 0.0  # total loss of the rows by the class shares of all rows
+    alone: float = 0.0  # weight of the rows without leads
+    alone_plain: float = 0.0  # their loss by the shares
 
     @classmethod
-    def of(cls, scores: Array, codes: Array, weight: Array) -> Leads:
-        """Build from scores (n, k, m), dropping unlabelled rows and rows whose own class has no finite score."""
+    def of(cls, scores: Array, codes: Array, weight: Array, plain: Array | float = 0.0) -> Leads:
+        """Build from scores (n, k, m), dropping unlabelled rows and rows whose own class has no finite score.
+
+        `plain` (n,) is the loss of each row by the class shares, 0 for unlabelled ones.
+        """
         gaps, use = leads(scores, codes)
-        return cls(gaps, weight) if use.all() else cls(gaps[use], weight[use])
+        loss, alone = weight * plain, ~use & (codes >= 0)
+        sums = float(loss[use].sum()), float(weight[alone].sum()), float(loss[alone].sum())
+        return cls(gaps, weight, *sums) if use.all() else cls(gaps[use], weight[use], *sums)
 
     def __add__(self, other: Leads) -> Leads:
-        return Leads(*(np.concatenate(both) for both in ((self.gaps, other.gaps), (self.weight, other.weight))))
+        both = (np.concatenate(pair) for pair in ((self.gaps, other.gaps), (self.weight, other.weight)))
+        sums = self.plain + other.plain, self.alone + other.alone, self.alone_plain + other.alone_plain
+        return Leads(*both, *sums)
 
     def limit(self, expert: int) -> float:
         """Return a limit well above the usual size of an expert's scores."""
@@ -290,12 +301,18 @@ def weigh(learner: ExpertWeights, fit: Fit, data: Data) -> Fit:
 
 
 def _poor(scores: Leads, w: Array) -> tuple[Notice, ...]:
-    """Return a notice if rows left out are predicted no better than by the class shares (the first expert) alone."""
-    ours, shares = scores.slope(w), scores.slope(np.eye(len(w))[0])
-    certain = shares.loss <= CERTAIN * ours.mass  # nearly all rows are of one class: nothing can be better
-    if certain or ours.loss < (1.0 - MIN_GAIN) * shares.loss:
+    """Return a notice if rows left out are predicted no better than by the class shares (the first expert) alone.
+
+    Of balanced classes, the shares without a row are worse than the shares of all rows: the lower loss counts. A row
+    that is alone in its class is no gain: it has the loss by the shares on both sides.
+    """
+    slope, shares = scores.slope(w), scores.slope(np.eye(len(w))[0])
+    mass = slope.mass + scores.alone
+    ours, best = (loss + scores.alone_plain for loss in (slope.loss, min(shares.loss, scores.plain)))
+    certain = best <= CERTAIN * mass  # nearly all rows are of one class: nothing can be better
+    if certain or ours < (1.0 - MIN_GAIN) * best:
         return ()
-    losses = f"log loss {ours.loss / ours.mass:.4g} a row, and {shares.loss / ours.mass:.4g} by the shares"
+    losses = f"log loss {ours / mass:.4g} a row, and {best / mass:.4g} by the shares"
     return (Notice(POOR.format(losses), PoorFitWarning),)
 
 
