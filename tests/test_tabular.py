@@ -221,6 +221,7 @@ def test_weights_that_were_never_learned_are_told():
         TabularClassifier(weights={}).recalibrate  # noqa: B018 - asking is refused
 
 
+@pytest.mark.filterwarnings("ignore:ExpertWeights. the columns do not predict:suffice.PoorFitWarning")
 @pytest.mark.parametrize(("n", "d"), [(200, 50), (200, 200), (50, 100), (2, 4), (20, 4)])
 def test_noise_is_no_worse_than_chance(n, d):
     rng = np.random.default_rng(0)

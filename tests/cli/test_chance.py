@@ -31,6 +31,20 @@ def test_noise_is_no_better_than_chance(tmp_path, call, seed):
     )
 
 
+@pytest.mark.parametrize("model", ["gaussian-nb", "qda"])
+def test_a_fit_that_is_no_better_than_chance_on_its_own_rows_says_so(tmp_path, call, model):
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.1).astype(int)
+    z = rng.normal(size=(300, 1)) + 0.3 * y[:, None]
+    X = np.repeat(z, 10, 1) + 0.01 * rng.normal(size=(300, 10))  # ten times the same: overconfident
+    pcsv.write_csv(pa.table({**{f"x{j}": X[:, j] for j in range(10)}, "y": y}), tmp_path / "corr.csv")
+    words = ("corr.csv", "--target", "y", "--out", "m.suffice", "--model", model)
+    assert "the model is not better than chance on the rows that it has learned" in call("fit", *words, code=1)
+    assert "the model is not better than chance on 300 rows" in call("evaluate", "m.suffice", "corr.csv", code=1)
+    said = call("fit", "corr.csv", "--like", "m.suffice", "--out", "other.suffice", code=1)
+    assert "the model is not better than chance on the rows that it has learned" in said
+
+
 def test_an_overconfident_model_that_is_right_is_better_than_chance():
     classes, truth = np.array(["a", "b"]), np.array(["a", "b"] * 50)
     p = np.where((truth == "a")[:, None], [1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import Notice, PoorFitWarning, emit, join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, noting, say, show, working
-from suffice.cli.store import About, Stored, keep, load, rows_for
+from suffice.cli.store import About, Stored, keep, load, no_better, rows_for
 from suffice.compare.race.methods import AUTO_METHODS, METHODS, Method, model_named
 from suffice.compare.race.run import choose
 from suffice.compare.race.schedule import ChoiceRounds, about
@@ -27,7 +28,15 @@ from suffice.data.files.values import NOTHING, NUMBER, PLURAL, TEXT, kind_of
 from suffice.model_selection.measures import clearly_positive
 
 AUTO, DEFAULT = "auto", METHODS["TabularClassifier"]
+MAX_ROWS_CHECKED = 5_000  # after learning, against chance
 SHORT_NAMES = ", ".join(METHODS[name].model_name for name in AUTO_METHODS)
+
+
+class Labelled(NamedTuple):
+    """Rows and their labels (n,)."""
+
+    X: pa.Table
+    y: Array
 
 
 def fit(
@@ -78,22 +87,39 @@ def fit(
     how = Reading(tuple(na or ()), decimal, separator, tuple(categorical or ()), tuple(drop or ()))
     with noting() as caught:
         if like is not None:
-            stored = _fit_like(load(like), table, target, how)
+            stored, learned = _fit_like(load(like), table, target, how)
         else:
             method = None if model == AUTO else model_named(model)
             if method is None:
                 warm_up([choose.__module__])  # while the table is read
             with working(f"reading {table}"):
                 sheet, target = read_classes(table, target, how, many_classes)
-            stored = _fit(sheet, target, method, how, seed, end)
+            stored, learned = _fit(sheet, target, method, how, seed, end)
+        if (like is not None or method is not None) and not any(map(_is_poor, caught)):
+            _warn_if_no_better(stored.model, learned)
     keep(stored, out, seen)
     say(f"model: {out}")
-    if any(issubclass(one.category, PoorFitWarning) for one in caught):
+    if any(map(_is_poor, caught)):
         raise typer.Exit(1)
 
 
-def _fit(sheet: FileTable, target: str, method: Method | None, how: Reading, seed: int, end: float) -> Stored:
-    """Learn the model of a method, or without one, of the method that does best."""
+def _is_poor(one: warnings.WarningMessage) -> bool:
+    return issubclass(one.category, PoorFitWarning)
+
+
+def _warn_if_no_better(model: Any, learned: Labelled) -> None:
+    """Warn if a model is not better than chance on rows that it has learned: some thousands, evenly spaced."""
+    n = len(learned.y)
+    rows = np.arange(0, n, -(-n // MAX_ROWS_CHECKED))
+    if no_better(model, np.asarray(model.predict_proba(learned.X.take(rows))), learned.y[rows]):
+        which = "the rows" if len(rows) == n else counted(len(rows), "row")
+        emit([Notice(f"the model is not better than chance on {which} that it has learned", PoorFitWarning)])
+
+
+def _fit(
+    sheet: FileTable, target: str, method: Method | None, how: Reading, seed: int, end: float
+) -> tuple[Stored, Labelled]:
+    """Learn the model of a method, or without one, of the method that does best; and return what it has learned."""
     y = labels_of(sheet.table[target])
     if method is None:
         method = _choose(columns_for(DEFAULT, sheet, target), target, y, how, seed, end)
@@ -101,17 +127,18 @@ def _fit(sheet: FileTable, target: str, method: Method | None, how: Reading, see
     sheet = columns_for(method, sheet, target)
     note(sheet.notes)
     estimator = method.estimator(_categories(how, sheet), seed)
+    X = sheet.table.drop_columns([target])
     with working(f"learning from {counted(len(y), 'row')}"):
-        estimator.fit(sheet.table.drop_columns([target]), y)
+        estimator.fit(X, y)
     kinds = {name: str(kind_of(sheet.table[name])) for name in sheet.table.column_names if name != target}
     kinds = {name: TEXT if kind == NOTHING else kind for name, kind in kinds.items()}
     ignored = [*how.drop, *(column for column in there if column != target and column not in kinds)]
     written = {column: way for column, way in sheet.written.items() if column in kinds}
     known = About(target, kinds, ignored, list(how.na), how.decimal, method.model_name, written)
-    return _described(Stored(estimator, known), sheet.path, len(y))
+    return _described(Stored(estimator, known), sheet.path, len(y)), Labelled(X, y)
 
 
-def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Stored:
+def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> tuple[Stored, Labelled]:
     """Learn from other rows with the settings of another model, and with its trees, pairs or structure."""
     known = replace(first.about, target=target or first.about.target, history=[])
     if how.categorical:
@@ -125,7 +152,7 @@ def _fit_like(first: Stored, path: str, target: str | None, how: Reading) -> Sto
     labels = np.asarray(rows.y)
     with working(f"learning from {counted(len(labels), 'row')}"):
         estimator.fit(rows.X, labels)
-    return _described(Stored(estimator, known), path, len(labels))
+    return _described(Stored(estimator, known), path, len(labels)), Labelled(rows.X, labels)
 
 
 def _described(stored: Stored, path: str, n: int) -> Stored:

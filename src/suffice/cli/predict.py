@@ -16,10 +16,10 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import join_words
 from suffice.cli import console as options
 from suffice.cli.console import check_output, grid, note, note_stale, noting, say, show, working
-from suffice.cli.store import ModelRows, load, rows_for
+from suffice.cli.store import ModelRows, load, no_better, rows_for
 from suffice.data.files.reading import Reading, TableError, check_columns, counted
 from suffice.data.files.write import check_suffix, write, write_text
-from suffice.model_selection.measures import gains_over_chance, no_better_than_chance, of_probabilities, roc
+from suffice.model_selection.measures import of_probabilities, roc
 from suffice.report.console import naming
 
 MAX_REASONS = 3  # contributions shown with a prediction
@@ -157,7 +157,7 @@ def evaluate(
     )
     say("")
     show(_confusion(classes, truth, classes[p.argmax(axis=1)]))
-    if no_better_than_chance(gains_over_chance(p, classes.astype(str), truth.astype(str), share)):
+    if no_better(stored.model, p, truth):
         note([f"the model is not better than chance on {counted(len(truth), 'row')} of {table}"])
         raise typer.Exit(1)
 

@@ -21,6 +21,7 @@ from suffice.data.files.table import read
 from suffice.data.files.target import check_target, labelled, labels_like
 from suffice.data.files.values import BOOLEAN, NUMBER, READ_AS, TEXT, TYPES, kind_of
 from suffice.data.notations import NOTATIONS
+from suffice.model_selection.measures import gains_over_chance, no_better_than_chance
 from suffice.persistence import ModelFileError, load_noted, save
 from suffice.persistence.schema import declared, suits
 
@@ -127,6 +128,12 @@ class ModelRows(NamedTuple):
     y: Array | None
     file: FileTable
     notes: list[str]
+
+
+def no_better(model: Any, p: Array, truth: Array) -> bool:
+    """True if probabilities (n, k) of a model are not better than chance, which knows the shares of its classes."""
+    classes, share = model.classes_.astype(str), model.class_count_ / model.class_count_.sum()
+    return no_better_than_chance(gains_over_chance(p, classes, truth.astype(str), share))
 
 
 def rows_for(
