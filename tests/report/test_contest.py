@@ -6,12 +6,14 @@ import multiprocessing
 import time
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import typeof
+from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from suffice._runtime.lazy import Compiled
@@ -20,9 +22,9 @@ from suffice.compare.race.methods import CHANCE, METHODS, choose_methods, model_
 from suffice.compare.race.run import COMPILING, Race
 from suffice.compare.race.schedule import Clock, Findings, Rounds, affordable, folds_in_time
 from suffice.compare.race.table import read_table
-from suffice.compare.race.terminal import left_out, warnings_of
+from suffice.compare.race.terminal import left_out, show, warnings_of
 from suffice.compare.race.trial import Bench, Compile, Fold, forecast, measured, stratified_order
-from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison, Line
+from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, LOSS_ABOVE_CHANCE, Comparison, Line
 from suffice.data.files.reading import TableError
 from suffice.model_selection.measures import Split
 from tests.report import fakes
@@ -78,6 +80,27 @@ def test_methods_below_chance_or_their_start_are_marked_and_chance_has_its_rank(
     assert list(lines) == ["LDA", "LDA + RC", "NaiveBayes", CHANCE, "QDA"]
     marks = {method: line.marks for method, line in lines.items() if line.marks}
     assert marks == {"LDA + RC": (BELOW_START,), "QDA": (BELOW_CHANCE,)}
+
+
+def test_a_log_loss_above_that_of_chance_is_marked_and_said(ordinary):
+    loss = {"LDA": 4.438, "LDA + RC": 0.5, "NaiveBayes": 0.6, "QDA": 0.4, CHANCE: 0.693}
+    results = {key: {**result, "log_loss": loss.get(key[0])} for key, result in ordinary.results.items()}
+    comparison = Comparison.of(replace(ordinary, results=results))
+    marked = {line.method for line in comparison.lines if LOSS_ABOVE_CHANCE in line.marks}
+    assert comparison.best.method == "LDA"
+    assert marked == {"LDA"}
+    first, second, *others = comparison.verdict()
+    assert first.startswith("LDA has the fewest rows wrong: ")
+    assert ", but a log loss above chance" in first
+    assert second.startswith("The log loss of LDA (4.438) is above that of the class shares (0.693)")
+    assert not any("above chance" in one for one in others if "Best of suffice: LDA" not in one)
+    out = Console(file=StringIO(), width=120)
+    show(comparison, ordinary, out)
+    text = " ".join(out.file.getvalue().split())
+    assert "LDA \u2021" in text
+    assert "\u2021 log loss above that of the class shares" in text
+    calm = Comparison.of(replace(ordinary, results={k: r | {"log_loss": 0.5} for k, r in results.items()}))
+    assert not any("log loss" in one for one in calm.verdict())
 
 
 def test_what_would_take_too_long_is_left_out_by_its_trials():

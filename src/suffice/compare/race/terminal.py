@@ -16,15 +16,16 @@ from rich.table import Table as Grid
 from suffice.compare.race.methods import METHODS
 from suffice.compare.race.run import Watch
 from suffice.compare.race.schedule import Findings
-from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, Comparison
+from suffice.compare.race.verdict import BELOW_CHANCE, BELOW_START, LOSS_ABOVE_CHANCE, Comparison
 from suffice.compare.result import p_text
 from suffice.data.files.reading import counted
 from suffice.report.page.charts import seconds
 
-SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020"}
+SIGNS = {BELOW_CHANCE: "*", BELOW_START: "\u2020", LOSS_ABOVE_CHANCE: "\u2021"}
 MEANING = {
     BELOW_CHANCE: "more rows wrong than by always taking the most frequent class",
     BELOW_START: "more rows wrong than the method that it starts from",
+    LOSS_ABOVE_CHANCE: "log loss above that of the class shares: its probabilities are worse than none",
 }
 
 

@@ -21,7 +21,7 @@ from suffice.model_selection.measures import Result, calibration_error
 from suffice.report.page.charts import Point, pooled
 
 MIN_SHARE_OF_METHODS = 2 / 3  # that have been measured on a fold, for it to count
-BELOW_CHANCE, BELOW_START = "below chance", "below its start"
+BELOW_CHANCE, BELOW_START, LOSS_ABOVE_CHANCE = "below chance", "below its start", "log loss above chance"
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,9 @@ class Comparison:
         }
         lines = {method: _line(method, mine) for method, mine in results.items()}
         compared = [line for method, line in lines.items() if done[method] >= common]
-        errors = {line.method: line.error for line in compared}
-        compared = [replace(line, marks=_marks(line, errors)) for line in compared]
+        there = {line.method: line for line in compared}
+        errors = {method: line.error for method, line in there.items()}
+        compared = [replace(line, marks=_marks(line, there)) for line in compared]
         compared.sort(key=lambda line: (line.error, line.is_chance))
         others = sorted((line for line in lines.values() if line.method not in errors), key=lambda line: line.error)
         asked = np.isin(found.fold_of, folds)
@@ -177,11 +178,12 @@ class Comparison:
                 f"{none} has fewer of these {self.rows:,} rows wrong than always taking the most frequent class: that "
                 f"is wrong on {percent(chance.error)}, the best of the methods tried, {self.best.method}, on "
                 f"{percent(self.best.error)}. Their probabilities may still be informative.",
+                *self._overconfident(),
                 *self._unmeasured(),
                 *self._partial(),
                 self.inputs(),
             ]
-        sentences = [self._leads(p, alpha), *self._unmeasured(), *self._partial()]
+        sentences = [self._leads(p, alpha), *self._overconfident(), *self._unmeasured(), *self._partial()]
         others = [method for method in p if not is_chance(method)]
         alike = [method for method in others if p[method] > alpha]
         if alike:
@@ -216,15 +218,28 @@ class Comparison:
     def _leads(self, p: Mapping[str, float], alpha: float) -> str:
         """Say which method leads, or which methods share the lead."""
         best, so_far = self.best, "Preliminary: " * self.preliminary
+        but = _but(best)
         first = [line.method for line in self.lines if line.error == best.error and not line.is_chance]
         if len(first) > 1:
-            return f"{so_far}{join_words(first, 8, ' and ')} share the lead with {percent(best.error)} of rows wrong."
+            shared = f"{so_far}{join_words(first, 8, ' and ')} share the lead with {percent(best.error)} of rows wrong"
+            return f"{shared}{but}."
         second = next(line for line in self.lines if line is not best)
         gap = 100 * (second.error - best.error)
         return (
             f"{so_far}{best.method} has the fewest rows wrong: {percent(best.error)}, "
-            f"{counted(f'{gap:.2g}', 'point')} less than {second.method}. {_apart(p[second.method], alpha)}"
+            f"{counted(f'{gap:.2g}', 'point')} less than {second.method}{but}. {_apart(p[second.method], alpha)}"
         )
+
+    def _overconfident(self) -> list[str]:
+        """Name the methods whose log loss is above that of chance."""
+        above = [line for line in self.lines if LOSS_ABOVE_CHANCE in line.marks]
+        if self.chance is None or not above:
+            return []
+        each = join_words([f"{line.method} ({line.log_loss:.3f})" for line in above], 8)
+        return [
+            f"The log loss of {each} is above that of the class shares ({self.chance.log_loss:.3f}): "
+            "take labels from such a method, not probabilities."
+        ]
 
     def _ours_and_theirs(self, p: Mapping[str, float], alpha: float) -> list[str]:
         """Compare the best of suffice with the best of the others."""
@@ -234,8 +249,8 @@ class Comparison:
         if not ours or not theirs:
             return []
         both = (
-            f"Best of suffice: {ours[0].method} with {percent(ours[0].error)} of rows wrong; best of the others: "
-            f"{theirs[0].method} with {percent(theirs[0].error)}."
+            f"Best of suffice: {ours[0].method} with {percent(ours[0].error)} of rows wrong{_but(ours[0])}; best of "
+            f"the others: {theirs[0].method} with {percent(theirs[0].error)}{_but(theirs[0])}."
         )
         if ours[0].error == theirs[0].error:
             return [both]
@@ -315,11 +330,20 @@ def _mean(results: list[Result], name: str, asked: Array) -> float | None:
     return None if None in values else float(np.average(np.array(values, float), weights=asked))
 
 
-def _marks(line: Line, errors: Mapping[str, float]) -> tuple[str, ...]:
+def _marks(line: Line, compared: Mapping[str, Line]) -> tuple[str, ...]:
     """Mark a method that is worse than the rule of chance, or than the method that it starts from."""
-    start = METHODS[line.method].start
-    below = [(BELOW_CHANCE, errors.get(CHANCE)), (BELOW_START, errors.get(start))]
-    return tuple(mark for mark, level in below if level is not None and line.error > level)
+    chance, start = compared.get(CHANCE), compared.get(METHODS[line.method].start)
+    pairs = [
+        (BELOW_CHANCE, line.error, chance and chance.error),
+        (BELOW_START, line.error, start and start.error),
+        (LOSS_ABOVE_CHANCE, line.log_loss, chance and chance.log_loss),
+    ]
+    return tuple(mark for mark, own, level in pairs if own is not None and level is not None and own > level)
+
+
+def _but(line: Line) -> str:
+    """The clause of a method whose log loss is above that of chance; empty for others."""
+    return ", but a log loss above chance" * (LOSS_ABOVE_CHANCE in line.marks)
 
 
 def percent(share: float) -> str:
