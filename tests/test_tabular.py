@@ -268,12 +268,14 @@ def test_columns_that_only_number_or_name_the_rows_take_no_part(weight):
     assert_allclose(model.predict_proba(X), small.predict_proba(without), **EQUAL)
 
 
+@pytest.mark.filterwarnings("ignore:ExpertWeights. the columns do not predict:suffice.PoorFitWarning")
 def test_a_table_without_a_word_to_say_is_told():
     with pytest.warns(PoorFitWarning, match="no column tells rows apart"):
         model = TabularClassifier(n_trees=5, random_state=0).fit(np.ones((10, 2)), np.arange(10) % 2)
     assert_allclose(model.predict_proba([[1.0, 1.0]]), [[0.5, 0.5]], atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:ExpertWeights. the columns do not predict:suffice.PoorFitWarning")
 @pytest.mark.parametrize(
     "table",
     [

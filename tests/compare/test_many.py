@@ -361,3 +361,11 @@ def test_the_figure(tmp_path):
 def test_what_is_wrong_with_the_input(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+@pytest.mark.parametrize("given", ["False", None, 1, "lower"])
+@pytest.mark.parametrize("test", [average_ranks, friedman, nemenyi, holm])
+def test_the_direction_of_scores_is_true_or_false(test, given):
+    with pytest.raises(ValueError, match=r"higher_is_better must be True .* or False .*, got"):
+        test(DEMSAR, higher_is_better=given)
+    assert repr(test(DEMSAR, higher_is_better=np.False_)) == repr(test(DEMSAR, higher_is_better=False))

@@ -180,6 +180,7 @@ def holm(
     Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.
     """
     alpha = level(alpha)
+    _check_direction(higher_is_better)
     x, names = table(scores, names)
     column = dict(zip(names, x.T, strict=True))
     means = _descending({name: mean(values) for name, values in column.items()})
@@ -472,8 +473,16 @@ def _pair(a: str, b: str, averages: dict[str, float], unit: float, limit: float,
     )
 
 
+def _check_direction(higher_is_better: Any) -> None:
+    if not isinstance(higher_is_better, bool | np.bool_):
+        raise ValueError(
+            f"higher_is_better must be True (accuracies) or False (errors and losses), got {higher_is_better!r}"
+        )
+
+
 def _ranks(scores: Any, higher_is_better: bool, names: Any) -> tuple[Array, tuple[str, ...]]:
     """Return the rank of each method on each row (n, k): 1 is best, ties share the average rank."""
+    _check_direction(higher_is_better)
     x, names = table(scores, names)
     return np.asarray(stats.rankdata(-x if higher_is_better else x, axis=1)), names
 
