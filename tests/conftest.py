@@ -62,12 +62,13 @@ def pytest_xdist_make_scheduler(config, log):
 def turn(item):
     """Return when a test runs: long groups first, small tests of the top folder last, so that no worker waits long.
 
-    The processes of a cluster come in between. On a fresh clone they would compile what the workers compile, too.
+    What starts a cluster or the processes of a comparison comes in between: on a fresh clone each of these processes
+    would compile what the workers compile, too.
     """
+    if scope(item.nodeid) == "dask" or item.nodeid.startswith(("tests/cli/", "tests/report/")):
+        return 2
     if scope(item.nodeid) in ONE_WORKER:
         return 0
-    if scope(item.nodeid) == "dask":
-        return 2
     return 3 if item.nodeid.startswith("tests/test_") else 1
 
 
