@@ -106,3 +106,40 @@ def test_a_description_that_makes_no_sense_is_no_index(tmp_path, said):
     pq.write_table(pa.table(FRAME.to_dict("list")).replace_schema_metadata({b"pandas": said}), path)
     assert GaussianNB().fit(path, y="y").n_features_in_ == 1
     assert read(path).table.column_names == ["a", "y"]
+
+
+UNNAMED = {
+    "t.csv": lambda path: FRAME.sample(frac=1, random_state=0).to_csv(path),
+    "again.csv": lambda path: FRAME.reset_index(names="Unnamed: 0").to_csv(path, index=False),
+    "t.parquet": lambda path: pq.write_table(pa.table({**FRAME, "__index_level_0__": np.arange(N) * 3}), path),
+}
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_an_index_that_only_its_name_shows_is_left_out_with_a_warning(tmp_path, call, name):  # noqa: F811
+    path = str(tmp_path / name)
+    UNNAMED[name](path)
+    with pytest.warns(UserWarning, match="looks like the index of a data frame, and is left out") as said:
+        model = GaussianNB().fit(path, y="y")
+    assert model.feature_names_in_.tolist() == ["a"]
+    assert len(said) == 1
+    assert model.predict(path).to_table().num_rows == N
+    index = read(path, keep=["", "Unnamed: 0", "__index_level_0__"]).kept.column_names[0]
+    assert GaussianNB().fit(Files(path, "y", columns=["a", index])).n_features_in_ == 2
+    for kind in ("nb", "logistic"):
+        assert "is the index of a data frame, left out" in call(
+            "fit", path, "--target", "y", "-m", kind, "-o", f"{kind}.suffice"
+        )
+        assert load(f"{kind}.suffice").feature_names_in_.tolist() == ["a"]
+
+
+def test_a_column_without_a_name_that_does_not_number_rows_is_a_feature(tmp_path):
+    path = str(tmp_path / "t.csv")
+    FRAME.rename(columns={"a": ""}).to_csv(path, index=False)
+    assert GaussianNB().fit(path, y="y").feature_names_in_.tolist() == [""]
+
+
+def test_a_frame_in_memory_keeps_its_columns_with_a_warning():
+    table = pa.Table.from_pandas(FRAME[["a"]].set_axis(np.arange(N) * 3))
+    with pytest.warns(UserWarning, match="'__index_level_0__' looks like the index .* learned from: leave it out"):
+        GaussianNB().fit(table, Y)

@@ -34,6 +34,7 @@ from suffice._core.labels import (
 from suffice._core.vector import Array
 from suffice._runtime.messages import FRACTION, StaleWarning, all_or_nothing, check_value, emit
 from suffice.data import Data, Memory, is_source, source
+from suffice.data.layout import guessed_index, is_index
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
 from suffice.encoders.base import cheap_to_encode
@@ -202,6 +203,9 @@ class Fittable(Savable, BaseEstimator):
             self._carry(self._learned)
             if is_source(X):
                 self._store_names()
+            else:
+                index = [name for name in getattr(self, "feature_names_in_", ()) if is_index(name)]
+                emit(guessed_index(index, "is learned from: leave it out if it numbers the rows"))
             self._warn(fit)
             # A prior that is only where learning starts does not outweigh the rows.
             if not any(issubclass(need, Natural) for need in learner.needs):

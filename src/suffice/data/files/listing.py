@@ -218,6 +218,11 @@ class FileList:
         """The columns of the first file, without an index of pandas unless it is named."""
         return _names(self.schemas[self.paths[0]], named)
 
+    def guessed(self, named: Collection[str]) -> list[str]:
+        """The columns of the first file that look like an index of pandas, though the file does not say so."""
+        first = self.schemas[self.paths[0]]
+        return [] if b"pandas" in (first.metadata or {}) else index_columns(first, named)
+
     def schema(self, needed: Sequence[str], alone: bool) -> Any:
         """The types of the needed columns in all files; with `alone`, a file may have no others."""
         types: dict[str, Any] = {}
@@ -339,7 +344,7 @@ def _filesystem(address: str) -> Any:
 
 def _names(schema: Any, named: Collection[str]) -> list[str]:
     """The columns of a file, without an index of pandas unless it is named."""
-    index = set(index_columns(schema)).difference(named)
+    index = set(index_columns(schema, named))
     return [name for name in schema.names if name not in index]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from suffice._runtime.messages import join_words
-from suffice.data.layout import DataError
+from suffice.data.layout import DataError, is_index
 from suffice.data.notations import MISSING
 
 
@@ -104,18 +104,33 @@ def check_columns(known: list[str], names: Iterable[str]) -> None:
             raise TableError(f"there is no column {name!r}.{nearest(name, known)} The columns are: {columns}")
 
 
-def index_columns(schema: Any) -> list[str]:
-    """The columns of an Arrow schema that are the index of a pandas data frame.
+def index_columns(schema: pa.Schema, named: Collection[str | None] = ()) -> list[str]:
+    """The columns of a file that are the index of a pandas data frame, except those that are named.
 
-    They identify rows, so they are features only if they are named. An index that counts the rows is not a column.
+    They identify rows, so they are features only if they are named. A file says which they are, or their names do. An
+    index that counts the rows is not a column of a file that says so.
 
     >>> import pandas as pd, pyarrow as pa
     >>> index_columns(pa.Schema.from_pandas(pd.DataFrame({"a": [1]}, index=pd.Index(["u"], name="id"))))
     ['id']
+    >>> index_columns(pa.schema({"": pa.int64(), "a": pa.int64()})), index_columns(pa.schema({"": pa.string()}))
+    ([''], [])
     """
     try:
         found = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except ValueError:
-        return []
+        found = None
     levels = found.get("index_columns") if isinstance(found, dict) else None
-    return [name for name in schema.names if isinstance(levels, list) and name in levels]
+    said = levels if isinstance(levels, list) else []
+    index = [one.name for one in schema if one.name in said or (pa.types.is_integer(one.type) and is_index(one.name))]
+    return [name for name in index if name not in named]
+
+
+def index_notes(index: Sequence[str]) -> tuple[str, ...]:
+    """The note on an index that is left out, if there is one.
+
+    >>> index_notes(["id"]), index_notes([])
+    (("'id' is the index of a data frame, left out",), ())
+    """
+    are = "is" if len(index) == 1 else "are"
+    return (f"{join_words(map(repr, index))} {are} the index of a data frame, left out",) if index else ()

@@ -20,7 +20,7 @@ from suffice._core.kinds import ColumnContent
 from suffice._core.labels import OneHot
 from suffice._core.vector import Array
 from suffice._runtime.atomic_file import check_local
-from suffice._runtime.messages import COUNT, check_value, or_else
+from suffice._runtime.messages import COUNT, check_value, emit, or_else
 from suffice._runtime.progress import reading
 from suffice._runtime.system import optional
 from suffice._runtime.threads import check_wanted, few_threads, spread_in_order
@@ -29,7 +29,7 @@ from suffice.data.files.cache import ChangedFiles
 from suffice.data.files.listing import TEXT_FORMATS, FileList, FileRows, Piece
 from suffice.data.files.reading import Reading
 from suffice.data.files.values import READ_AS
-from suffice.data.layout import Layout, located, warn_once
+from suffice.data.layout import Layout, guessed_index, located, warn_once
 from suffice.data.memory import ENTRIES
 
 pa = optional("pyarrow", "cli")
@@ -62,7 +62,7 @@ class Files(Data):
         The column with the row weights.
     columns : list of str, default=None
         The columns with the features; by default all other columns. The index of a pandas data frame, which
-        Parquet and Arrow files hold as columns, is a feature only if it is named here.
+        files may hold as a column, is a feature only if it is named here.
     keys : str or list of str, default=()
         Columns that identify rows: they are returned with the predictions, and are not features.
     batch_rows : int, default=None
@@ -117,6 +117,7 @@ class Files(Data):
         self.files.check_same()
         self.batch_rows, self.verbose = batch_rows, verbose
         self._warned: list[bool] = []  # not empty once it was said that rows have no label; all copies share it
+        self._index: list[bool] = []  # likewise, that a column that is left out looks like an index
 
     def sum(self, f: Callable[[Batch], R]) -> R:
         """The sum of f over the batches, added in order.
@@ -220,6 +221,9 @@ class Files(Data):
             names = self.files.names(self.layout.named)
             self.layout.check(names, self.layout.keys)
             needed = self.layout.needed(names, labels)
+            if labels and self.layout.columns is None and not self._index:
+                self._index += [True]
+                emit(guessed_index(self.files.guessed(self.layout.named)))
         return self.files.schema(needed, alone=self.layout.columns is None)
 
     def answers(self, f: Callable[[Any], Any], path: str) -> Iterator[Any]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from suffice._runtime.messages import join_words
 from suffice.data.files.dialect import find_dialect
 from suffice.data.files.encoding import file_bytes, text_file
-from suffice.data.files.reading import FileTable, Reading, TableError, check_columns, index_columns
+from suffice.data.files.reading import FileTable, Reading, TableError, check_columns, index_columns, index_notes
 from suffice.data.files.text import blocks
 from suffice.data.files.values import TEXT, Where, as_learned, cleaned, kind_of, plain
 from suffice.data.notations import fitting, settled
@@ -53,7 +53,8 @@ def read(
     if typed is None:
         return _text(path, data, how, learned, target, keep)
     sheet, where = _typed(path, data, typed, keep)
-    sheet = _without_index(sheet, {target, *keep, *how.drop, *how.categorical, *learned})
+    index = index_columns(sheet.table.schema, {target, *keep, *how.drop, *how.categorical, *learned})
+    sheet = replace(sheet, table=sheet.table.drop_columns(index), notes=index_notes(index))
     check_columns(sheet.table.column_names, (*how.drop, *how.categorical))
     sheet = replace(sheet, table=sheet.table.drop_columns(list(how.drop)))
     return _clean_columns(sheet, how, learned, where, {*keep} - {target, *learned})
@@ -72,9 +73,10 @@ def _text(
     kept = [name for name in dialect.header.names if name in keep]
     each = blocks(file, dialect.header, dialect.block, kept) if kept else ()
     raw = pa.concat_tables([pa.table(block.columns) for block in each] or [pa.table({})])
-    names = [name for name in dialect.header.names if name not in how.drop]
+    index = index_columns(dialect.schema, {target, *keep, *how.drop, *how.categorical, *learned})
+    names = [name for name in dialect.header.names if name not in how.drop and name not in index]
     table = pa.concat_tables(dialect.tables(file, names))
-    notes = dialect.notes
+    notes = (*dialect.notes, *index_notes(index))
     trimmed = [repr(name) for name in names if name in dialect.spaces - unused]
     if trimmed:
         notes = (*notes, f"spaces around the values of {join_words(trimmed, 4)} are left out")
@@ -98,15 +100,6 @@ def _typed(path: str, data: bytes, reader: Any, keep: Collection[str]) -> tuple[
         raise TableError(f"{path} has columns and no rows")
     kept = table.select([name for name in names if name in keep])
     return FileTable(path, table, kept=kept), lambda row: f"{path}, row {row + 1}"
-
-
-def _without_index(sheet: FileTable, named: Collection[str | None]) -> FileTable:
-    """Without the index of a pandas data frame, except for columns that are named."""
-    index = [name for name in index_columns(sheet.table.schema) if name not in named]
-    if not index:
-        return sheet
-    note = f"{join_words(map(repr, index))} {'is' if len(index) == 1 else 'are'} the index of a data frame, left out"
-    return replace(sheet, table=sheet.table.drop_columns(index), notes=(*sheet.notes, note))
 
 
 def _is_in_notation(column: pa.ChunkedArray) -> bool:

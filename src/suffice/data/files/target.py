@@ -19,7 +19,6 @@ MAX_CLASSES = 100
 MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
 LABEL_WORDS = {"b": "a truth value", "i": "a whole number", "u": "a whole number", "f": "a number", "M": "a date"}
 DAY = 86_400_000_000  # microseconds
-INDEX = frozenset({"", "__index_level_0__", "Unnamed: 0"})  # names that pandas gives to the index
 
 
 def check_target(sheet: FileTable, target: str | None) -> str:
@@ -189,7 +188,7 @@ def useful(sheet: FileTable, target: str) -> FileTable:
     """The columns that may be informative for new rows."""
     table, notes = sheet.table, list(sheet.notes)
     for name in table.column_names:
-        why = None if name == target else _useless(table[name], name)
+        why = None if name == target else _useless(table[name])
         if why:
             notes.append(f"the column {name!r} {why}, and is left out")
             table = table.drop_columns([name])
@@ -198,7 +197,7 @@ def useful(sheet: FileTable, target: str) -> FileTable:
     return replace(sheet, table=table, notes=tuple(notes))
 
 
-def _useless(column: pa.ChunkedArray, name: str) -> str | None:
+def _useless(column: pa.ChunkedArray) -> str | None:
     """Why a column is not informative for new rows; None if it may be."""
     kind = kind_of(column)
     if kind not in (NUMBER, TEXT, BOOLEAN) and not pa.types.is_null(column.type):
@@ -211,6 +210,6 @@ def _useless(column: pa.ChunkedArray, name: str) -> str | None:
         return f"is text with {values:,} different values, as names and numbers of rows are"
     if pa.types.is_integer(column.type) and values == len(column) > 20:
         spread = pc.min_max(column).as_py()
-        if name in INDEX or spread["max"] - spread["min"] == values - 1:
+        if spread["max"] - spread["min"] == values - 1:
             return "numbers the rows"
     return None
