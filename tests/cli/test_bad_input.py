@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import suffice
 from suffice.cli.app import app
 from suffice.compare.race.run import choose
+from suffice.data.files.write import write as write_table
 from suffice.persistence import load_noted
 
 from .conftest import shop
@@ -126,6 +128,21 @@ def test_separators_and_decimal_commas_of_new_rows_are_noticed(model, call):
     assert "'age' has decimal commas" in said
     assert said.endswith(plain)
     assert call("predict", "m.suffice", "commas.csv", "--decimal", ",", "--separator", ";") == plain
+
+
+@pytest.mark.parametrize(("learned", "what"), [(time(10, 30), "a time"), (timedelta(hours=3), "a span of time")])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_text_that_is_no_time_is_named_with_its_place(tmp_path, call, learned, what, suffix):
+    def write(name, values):
+        write_table(tmp_path / name, pa.table({"t": values, "x": [1, 2, 4] * 20, "y": ["a", "b", "b"] * 20}))
+
+    write("t.parquet", [learned, learned, None] * 20)
+    call("fit", "t.parquet", "--target", "y", "-m", "nb", "-o", "m.suffice")
+    write(f"bad.{suffix}", ["?"] * 7 + ["soon"] + ["?"] * 52)
+    said = call("predict", "m.suffice", f"bad.{suffix}", code=2)
+    assert f"{'line 9' if suffix == 'csv' else 'row 8'}, column 't': 'soon' is not {what}, as the model has" in said
+    write(f"none.{suffix}", ["?"] * 60)
+    call("predict", "m.suffice", f"none.{suffix}")
 
 
 @pytest.mark.parametrize("words", [("predict", "new.csv"), ("evaluate", "new.csv"), ("inspect",), ("update", "b.csv")])

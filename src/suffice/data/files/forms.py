@@ -56,8 +56,6 @@ def fits(column: pa.ChunkedArray, form: str, decimal: str | None = None) -> pa.C
         return cast(pc.replace_substring(column, ",", "."), pa.float64()) if all_are else None
     if form in ("whole", "number") and _any(column, LEADING_ZERO):
         return None
-    if form == CLOCK:
-        return _clock(column) if _all(column, f"^{PLAIN_SHAPES[CLOCK]}$") else None
     if form == "number" and decimal == ",":
         return None if _any(column, "[.]") else cast(pc.replace_substring(column, ",", "."), pa.float64())
     return cast(column, PLAIN[form])
@@ -67,11 +65,6 @@ def _may_be(column: pa.ChunkedArray, notation: Notation) -> bool:
     """False if the first value does not have the shape of a notation: Python finds that faster than Arrow."""
     first = column[0].as_py() if len(column) else None
     return first is None or re.search(notation.shape, first, re.ASCII) is not None
-
-
-def _clock(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times of day, which Arrow casts from text only together with a day."""
-    return pc.binary_join_element_wise("1970-01-01", column, " ").cast(pa.timestamp("s")).cast(pa.time32("s"))
 
 
 def shows(column: pa.ChunkedArray, form: str, decimal: str | None) -> bool:
@@ -118,10 +111,14 @@ def cast(column: pa.ChunkedArray, to: pa.DataType | None = None) -> pa.ChunkedAr
     """Text cast to a type, by default numbers; None if a value cannot be cast, or if there are no values."""
     if column.null_count == len(column):
         return None
+    if to is not None and pa.types.is_time(to):  # Arrow casts times of day from text only together with a day
+        if not _all(column, f"^{PLAIN_SHAPES[CLOCK]}$"):
+            return None
+        column = pc.binary_join_element_wise("1970-01-01", column, " ").cast(pa.timestamp("s"))
     for kind in (pa.int64(), pa.float64()) if to is None else (to,):
         try:
             return column.cast(kind)
-        except pa.ArrowInvalid:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # no text is a duration
             continue
     return None
 

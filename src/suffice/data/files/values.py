@@ -153,6 +153,8 @@ def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def as_learned(name: str, column: pa.ChunkedArray, kind: str, where: Where) -> pa.ChunkedArray:
     """A column cast to the kind that was learned; TableError, with its place, for a value that does not fit."""
+    if kind != TEXT and column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), TYPES[kind])])
     try:
         return as_text(column) if kind == TEXT else column.cast(TYPES[kind], safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
