@@ -199,6 +199,18 @@ def test_a_number_that_is_none_is_noticed(tmp_path):
     assert sheet(tmp_path, text, Reading(na=("unknown",))).table["a"].null_count == 2
 
 
+@pytest.mark.parametrize("number", ["$12,007.50", "12.007,50 €", "(1,234.50)", "23.5%", "-£7", "1,234.5"])
+def test_a_mark_among_amounts_is_noticed(tmp_path, number):
+    rows = [number] * 30 + ["-"] + [number] * 19
+    text = "a;b\n" + "".join(f"{value};{i}\n" for i, value in enumerate(rows))
+    assert "t.csv, line 32: 'a' is read as text, as '-' is not a number; if it" in notes(tmp_path, text)[0]
+
+
+def test_amounts_in_two_ways_are_noticed(tmp_path):
+    text = "a;b\n" + "1,234.50;1\n(1,007.00);2\n" * 5
+    assert notes(tmp_path, text) == ["'a' is read as text, but looks like numbers: write them in one way, as 1234.5"]
+
+
 def test_columns_to_read_as_text_and_to_leave_out(tmp_path):
     got = sheet(tmp_path, "zip,x,id\n01234,1,u\n00501,2,v\n", Reading(categorical=("zip",), drop=("id",)))
     assert got.table.to_pydict() == {"zip": ["01234", "00501"], "x": [1, 2]}

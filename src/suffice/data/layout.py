@@ -254,7 +254,9 @@ def is_index(name: str) -> bool:
     return name in ("", "Unnamed: 0") or name.startswith("__index_level_")
 
 
-def guessed_index(index: Sequence[str], done: str = "is left out; name it in columns= to learn from it") -> list[Notice]:
+def guessed_index(
+    index: Sequence[str], done: str = "is left out; name it in columns= to learn from it"
+) -> list[Notice]:
     """The warning of a column that looks like an index, if there is one.
 
     >>> guessed_index(["", "b"])[0].message

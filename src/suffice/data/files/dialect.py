@@ -9,7 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.data.files.encoding import TextFile
-from suffice.data.files.forms import BARE, COMMAS, FORMS, LABEL, PLAIN, first_with, fits, looks_like, shows
+from suffice.data.files.forms import (
+    BARE,
+    COMMAS,
+    FORMS,
+    LABEL,
+    LIKE_A_NUMBER,
+    PLAIN,
+    first_with,
+    fits,
+    looks_like,
+    shows,
+)
 from suffice.data.files.reading import Reading, TableError
 from suffice.data.files.text import Header, TextBlock, blocks, header_note, header_of, line_of, ragged
 from suffice.data.files.values import (
@@ -31,7 +42,6 @@ from suffice.data.notations import KEY, NOTATIONS, settled
 
 BLOCKS = (1 << 22, 1 << 26, 1 << 30)  # bytes read at a time; the later ones are for files with longer lines
 MAX_EXACT = float(1 << 53)  # doubles hold every whole number below it
-NUMBER_SHAPE = r"^[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?$"
 
 
 @dataclass(frozen=True)
@@ -171,7 +181,7 @@ class ColumnScan:
             self.comma = first_with(column, ",")
         look = looks_like(column)
         self.like = ({look} if self.like is None else self.like) & {look}
-        strange = pc.fill_null(pc.invert(pc.match_substring_regex(column, NUMBER_SHAPE)), False)
+        strange = pc.fill_null(pc.invert(pc.match_substring_regex(column, LIKE_A_NUMBER)), False)
         count = pc.sum(strange).as_py()
         self.strange += count
         if count and self.first_strange is None:

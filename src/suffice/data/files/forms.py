@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice._core.kinds import ColumnContent
-from suffice.data.notations import CLOCK, MOMENT, NOTATIONS, OF_DIGITS, PLAIN_SHAPES, ZONED, Notation
+from suffice.data.notations import CLOCK, CURRENCIES, MOMENT, NOTATIONS, OF_DIGITS, PLAIN_SHAPES, ZONED, Notation
 
 HEAD = 100  # values that are tried first
 COMMAS = "1234,5"
@@ -29,7 +29,9 @@ FORMS = (
     PLAIN | {name: TYPE_OF[one.holds] for name, one in NOTATIONS.items()} | {COMMAS: pa.float64(), LABEL: pa.int64()}
 )
 BARE = {"whole", "boolean", "number", COMMAS, *OF_DIGITS}  # text in files that quote strings
-LIKE_NUMBERS = r"^[-+]?\d{1,3}([., ']\d{3})*([.,]\d+)?$"
+THOUSANDS, DIGITS = r"\d{1,3}([., ']\d{3})*([.,]\d+)?", r"(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"
+LIKE_NUMBERS = rf"^([-+]?{THOUSANDS}|\({THOUSANDS}\))$"  # with the brackets of accounts
+LIKE_A_NUMBER = rf"^\(?[-+]?([{CURRENCIES}]\s?)?[-+]?({THOUSANDS}|{DIGITS})(\s?[{CURRENCIES}%])?\)?$"
 
 
 def fits(column: pa.ChunkedArray, form: str, decimal: str | None = None) -> pa.ChunkedArray | None:
