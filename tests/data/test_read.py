@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice import NaiveBayes
 from suffice.data.files.formulas import quoted, unquoted
 from suffice.data.files.reading import MISSING, Reading, TableError
 from suffice.data.files.table import read
 
+QUOTED = "'-x"
 ROWS = "size,colour,label\n1.5,red,a\n2,blüe,b\n?,NA,a\n"
 AS_READ = {"size": [1.5, 2.0, None], "colour": ["red", "blüe", None], "label": ["a", "b", "a"]}
 
@@ -209,6 +211,33 @@ def test_a_mark_among_amounts_is_noticed(tmp_path, number):
 def test_amounts_in_two_ways_are_noticed(tmp_path):
     text = "a;b\n" + "1,234.50;1\n(1,007.00);2\n" * 5
     assert notes(tmp_path, text) == ["'a' is read as text, but looks like numbers: write them in one way, as 1234.5"]
+
+
+@pytest.mark.parametrize("values", [["-x", "'-x", "b"], ["'-x", "''-x", "-x"], ["=a", "'=b"]])
+def test_text_with_and_without_a_quote_stays_two_values(tmp_path, values):
+    got = sheet(tmp_path, "a,y\n" + "".join(f"{value},u\n" for value in values))
+    assert got.table["a"].to_pylist() == values
+    assert got.notes == ()
+
+
+def test_names_with_and_without_a_quote_stay_two_columns(tmp_path):
+    assert sheet(tmp_path, "-x,'-x,y\n1,2,u\n").table.column_names == ["-x", "'-x", "y"]
+
+
+@pytest.mark.parametrize("far", [1, 400_000])
+def test_a_quote_before_every_formula_is_left_out_with_a_note(tmp_path, far):
+    rows = ["'-x", "''-x", "-1.5", "'\uff1dcmd"] + ["b"] * far
+    text = "a,y\n" + "".join(f"{value},u\n" for value in rows)
+    got = sheet(tmp_path, text)
+    assert got.table["a"].to_pylist()[:4] == ["-x", "'-x", "-1.5", "\uff1dcmd"]
+    assert got.notes == ("'a' is read without the quote before formulas",)
+    assert sheet(tmp_path, text + "-x,u\n").table["a"].to_pylist()[:4] == rows[:4]
+
+
+def test_a_file_with_both_forms_of_a_label_has_both_classes(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 7},{('-x', QUOTED, 'b')[i % 3]}\n" for i in range(60)))
+    assert NaiveBayes().fit(path, y="y").classes_.tolist() == [QUOTED, "-x", "b"]
 
 
 def test_columns_to_read_as_text_and_to_leave_out(tmp_path):

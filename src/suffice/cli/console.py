@@ -193,7 +193,7 @@ Raw = Annotated[
     typer.Option(
         "--raw",
         help="Write text unchanged. By default, text in CSV that a spreadsheet would compute, such as =A1 or -x, is "
-        "prefixed with ', which all commands drop when they read it.",
+        "prefixed with ', which is dropped again where a column that has it everywhere is read.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if there is one.")]

@@ -22,7 +22,7 @@ from suffice.data.files.forms import (
     shows,
 )
 from suffice.data.files.reading import Reading, TableError
-from suffice.data.files.text import Header, TextBlock, blocks, header_note, header_of, line_of, ragged
+from suffice.data.files.text import Header, TextBlock, blocks, header_note, header_of, line_of, ragged, with_quoted
 from suffice.data.files.values import (
     NOTHING,
     TEXT,
@@ -96,7 +96,8 @@ class Dialect:
         direct = {
             name: PLAIN[form]
             for name in names
-            if (form := self.forms[name]) in PLAIN and name not in self.spaces and name not in self.learned
+            if (form := self.forms[name]) in PLAIN
+            and not any(name in other for other in (self.spaces, self.learned, self.header.quoted))
         }
         for block in blocks(file, self.header, self.block, names, direct, self.missing, self.decimal):
             columns = [self._read(file, name, block) for name in names]
@@ -245,6 +246,7 @@ def find_dialect(file: TextFile, how: Reading, learned: Mapping[str, str]) -> Di
     why: str | None = None
     for size in BLOCKS:
         try:
+            header = with_quoted(file, header, size)
             rows, scans = _scan(file, header, size, how, learned)
         except pa.ArrowInvalid as error:
             why = ragged(file, header)
@@ -272,6 +274,7 @@ def _dialect(
     where = place(file, header)
     forms = dict.fromkeys(header.names, TEXT) | {name: one.form for name, one in scans.items()}
     found = [note for name, one in scans.items() if name not in how.written for note in one.notes(where)]
+    found += [f"{name!r} is read without the quote before formulas" for name in header.names if name in header.quoted]
     return Dialect(
         header,
         size,

@@ -34,13 +34,14 @@ OTHER_FORMATS = {  # first bytes of files that are not tables
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file: how to open it, its encoding, the number of quotes, and notes for the user."""
+    """A text file: how to open it, its encoding, the number of quotes, notes, and whether it has apostrophes."""
 
     path: str
     open: Callable[[], Any]  # an input stream of Arrow, of bytes that are not compressed
     encoding: str = "utf-8"
     quotes: int = 0
     notes: tuple[str, ...] = ()
+    apostrophes: bool = False
 
     def stream(self) -> Any:
         """The text as UTF-8, for Arrow."""
@@ -105,7 +106,7 @@ def text_file(path: str, open_file: Callable[[], Any]) -> TextFile:
 
 def _decoded(path: str, open_file: Callable[[], Any], encoding: str, notes: tuple[str, ...]) -> TextFile:
     """A text file of an encoding, or of a western one where it is not UTF-8."""
-    decoder, quotes, line, some = codecs.getincrementaldecoder(encoding)(), 0, 1, False
+    decoder, quotes, line, some, marks = codecs.getincrementaldecoder(encoding)(), 0, 1, False, False
     with open_file() as stream:
         while True:
             data = stream.read(CHUNK)
@@ -125,12 +126,13 @@ def _decoded(path: str, open_file: Callable[[], Any], encoding: str, notes: tupl
                     f"{path} cannot be read as a table: line {at} has a NUL byte, so it is not a text file"
                 )
             quotes, line = quotes + text.count('"'), line + text.count("\n")
+            marks = marks or "'" in text
             some = some or bool(text.strip("\ufeff \t\r\n"))
             if not data:
                 break
     if not some:
         raise TableError(f"{path} is empty")
-    return TextFile(path, open_file, encoding, quotes, notes)
+    return TextFile(path, open_file, encoding, quotes, notes, marks)
 
 
 def _utf16(data: bytes) -> str | None:

@@ -14,7 +14,7 @@ import pyarrow.csv as pcsv
 
 from suffice._runtime.messages import join_words
 from suffice.data.files.encoding import TextFile
-from suffice.data.files.formulas import unquoted
+from suffice.data.files.formulas import has_bare, has_quoted, unquoted
 from suffice.data.files.reading import Reading, TableError
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -49,6 +49,7 @@ class Header(NamedTuple):
     has_rows: bool = True
     json: bool = False  # whether every line is an object of JSON
     strings: frozenset[str] = frozenset()  # columns that JSON writes in quotes: their digits are not numbers
+    quoted: frozenset[str] = frozenset()  # columns that have a quote before every formula, to be read without it
 
 
 def header_of(file: TextFile, how: Reading) -> Header:
@@ -61,7 +62,7 @@ def header_of(file: TextFile, how: Reading) -> Header:
     rows = rows_of(file, separator)
     row = next(rows)
     written = pa.chunked_array([[name.strip() for name in row.values]], pa.string())
-    names = tuple(unquoted(written).to_pylist())
+    names = tuple((written if has_bare(written) else unquoted(written)).to_pylist())
     _check_separator(path, names, how)
     twice = sorted({name for name in names if names.count(name) > 1}, key=names.index)
     if twice:
@@ -185,9 +186,21 @@ def blocks(
     with file.stream() as stream:
         for batch in pcsv.open_csv(stream, reading, parsing, convert):
             columns = {name: pa.chunked_array([batch[name]]) for name in names}
-            text = {name: unquoted(one) for name, one in columns.items() if one.type == pa.string()}
-            yield TextBlock(first, batch.num_rows, columns | text)
+            plain = {name: unquoted(columns[name]) for name in names if name in header.quoted}
+            yield TextBlock(first, batch.num_rows, columns | plain)
             first += batch.num_rows
+
+
+def with_quoted(file: TextFile, header: Header, size: int) -> Header:
+    """The header with the columns whose formulas all have a quote, as our own CSV files have; others are read as is."""
+    if header.json or not file.apostrophes:
+        return header
+    header = header._replace(quoted=frozenset())
+    each = (item for block in blocks(file, header, size, header.names) for item in block.columns.items())
+    found = {name for name, text in each if has_quoted(text)}
+    for block in blocks(file, header, size, tuple(found)) if found else ():
+        found -= {name for name, text in block.columns.items() if has_bare(text)}
+    return header._replace(quoted=frozenset(found))
 
 
 class JsonNumber(str):
