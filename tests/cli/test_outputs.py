@@ -133,7 +133,7 @@ def test_pipes_and_links_as_outputs(model, call):
 )
 def test_an_address_is_no_output(model, call, words):
     there = sorted(model.parent.iterdir())
-    assert "s3:/bucket/o.csv' is an address, but files are written on" in call(*words, "s3://bucket/o.csv", code=2)
+    assert "'s3://bucket/o.csv' is an address, but files are written on" in call(*words, "s3://bucket/o.csv", code=2)
     assert sorted(model.parent.iterdir()) == there
 
 

@@ -123,6 +123,11 @@ def test_files_that_are_not_there(tmp_path):
     for given in (tmp_path / "none.parquet", tmp_path / "*.parquet", tmp_path / "empty", tmp_path / "none" / "*.csv"):
         with pytest.raises(DataError, match=r"no such file or folder|no file matches"):
             Files(given)
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(
+        DataError, match=r"pipe.csv: not a regular file but a pipe or a device: write the rows to a file"
+    ):
+        Files(tmp_path / "pipe.csv")
     with pytest.raises(TypeError, match="a path, a pattern, a folder or a list"):
         Files([3])
     with pytest.raises(TypeError, match="a path, a pattern, a folder or a list"):

@@ -285,6 +285,18 @@ def test_what_is_no_file(tmp_path):
         (tmp_path / "m").write_bytes(content)
         with pytest.raises(ModelFileError, match="not a model file"):
             suffice.load(str(tmp_path / "m"))
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(ModelFileError, match=r"cannot load '.*loop': Too many levels of symbolic links"):
+        suffice.load(tmp_path / "loop")
+
+
+def test_paths_as_bytes_are_those_of_their_text(tmp_path):
+    model = suffice.GaussianNB().fit([[0.0], [1.0]], [0, 1])
+    model.save(os.fsencode(tmp_path / "m"))
+    assert suffice.load(os.fsencode(tmp_path / "m")).predict([[0.0]]) == [0]
+    for act in (model.save, suffice.load):
+        with pytest.raises(ModelFileError, match="'s3://bucket/m' is an address"):
+            act(b"s3://bucket/m")
 
 
 @pytest.mark.thorough

@@ -26,8 +26,11 @@ def check_local(path: Any, done: str = "written", error: type[ValueError] = Valu
     ValueError: 's3://bucket/m.suffice' is an address, but files are written on this machine only: give a local path
     >>> check_local("C:/models/m.suffice")
     """
-    if isinstance(path, str | os.PathLike) and ADDRESS.match(str(os.fspath(path))):
-        raise error(f"{os.fspath(path)!r} is an address, but files are {done} on this machine only: give a local path")
+    name = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
+    found = ADDRESS.match(name)
+    if found:
+        address = name if name[found.end() :].startswith("/") else f"{found[0]}/{name[found.end() :]}"
+        raise error(f"{address!r} is an address, but files are {done} on this machine only: give a local path")
 
 
 @contextlib.contextmanager
@@ -47,6 +50,7 @@ def replacing(path: str | os.PathLike[str], what: str = "the file", seen: str | 
         process in the meantime, and stays.
     """
     check_local(path)
+    path = os.fsdecode(path)
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".{target.name[:MAX_NAME_LETTERS]}.{secrets.token_hex(8)}.tmp")
     try:
@@ -64,7 +68,7 @@ def replacing(path: str | os.PathLike[str], what: str = "the file", seen: str | 
     except OSError as error:
         why = error.strerror or str(error)
         message = f"{what} was not saved: {why}. The previous file is unchanged"
-        raise type(error)(error.errno or errno.EIO, message, os.fspath(path)) from error
+        raise type(error)(error.errno or errno.EIO, message, path) from error
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)

@@ -64,11 +64,8 @@ def load(path: Path) -> Stored:
     check_local(path, "read", ModelFileError)
     if not path.exists():
         raise ModelFileError(f"there is no file {path}: `suffice fit` makes one")
-    try:
-        with noting():
-            found = load_noted(path)
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
+    with noting():
+        found = load_noted(path)
     about = _about(found.notes, path) if KEY in found.notes else About(columns=_columns(found.model, path))
     names = getattr(found.model, "feature_names_in_", None)
     if names is None or list(about.columns) != [str(name) for name in names]:

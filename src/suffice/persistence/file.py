@@ -154,11 +154,17 @@ def load(path: Place) -> Any:
 def load_noted(path: Place) -> Loaded:
     """Load a model as `load` does, with the notes that were saved with it (an empty dict if there are none)."""
     _check_place(path, "read")
-    called, source = os.fspath(path), Path(path)
+    called, source = os.fsdecode(path), Path(os.fsdecode(path))
     if source.exists() and not source.is_file():  # opening a pipe would block
         what = "it is a folder" if source.is_dir() else "it is not a regular file but a pipe or a device"
         raise ModelFileError(f"cannot load {called!r}: {what}")
-    with source.open("rb") as file:
+    try:
+        file = source.open("rb")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ModelFileError(f"cannot load {called!r}: {error.strerror}") from error
+    with file:
         try:
             found, notices = _loaded(file)
         except ModelFileError as error:
@@ -227,8 +233,8 @@ def _try(model: Any) -> None:
 
 def _check_place(path: Place, done: str) -> None:
     check_local(path, done, ModelFileError)
-    if "\0" in os.fspath(path):
-        raise ModelFileError(f"{os.fspath(path)!r} cannot be the name of a file: it has a zero byte in it")
+    if "\0" in os.fsdecode(path):
+        raise ModelFileError(f"{os.fsdecode(path)!r} cannot be the name of a file: it has a zero byte in it")
 
 
 def _is_model(model: Any) -> bool:

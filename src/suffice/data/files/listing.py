@@ -364,6 +364,8 @@ def _found(name: str, filesystem: Any, by_suffix: bool) -> list[str]:
         info = filesystem.get_file_info(name)
         if info.type == fs.FileType.File:
             return [name]
+        if info.type == fs.FileType.Unknown:
+            raise ValueError("not a regular file but a pipe or a device: write the rows to a file first")
         folder = info.type == fs.FileType.Directory
         base, pattern = (PurePosixPath(name), ALL_FILES) if folder else _split(name)
         if not pattern:
