@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from decimal import Decimal
 
 import narwhals as nw
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
+from suffice import CategoricalNB, NaiveBayes, load
 from suffice._core.labels import OneHot
 from suffice.data import Memory
 from suffice.encoders.categories import coded, entries_of, values_of
@@ -203,3 +205,26 @@ def test_coded_columns_have_the_categories_of_their_values(known, gone):
     assert numbered.features.categories[0].tolist() == plain.features.categories[0].tolist()
     assert numbered.values.dtype == plain.values.dtype
     assert numbered.values.tolist() == plain.values.tolist()
+
+
+ODD = {
+    "intervals": pd.cut(pd.Series(range(60)), 3),
+    "complex numbers": pd.Series([1j, 2j, 3 + 1j] * 20),
+    "bytes": pd.Series([b"u", b"v", None] * 20),
+    "names": pd.Series([uuid.UUID(int=i % 3) for i in range(60)]),
+    "times": pd.Series([datetime.time(i % 3) for i in range(60)]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("model", [NaiveBayes, CategoricalNB])
+def test_values_of_other_types_are_categories_by_their_text(tmp_path, kind, model):
+    rows, y = pd.DataFrame({"q": ODD[kind]}), ["a", "b", "b"] * 10 + ["a", "a", "b"] * 10
+    fitted = model().fit(rows, y)
+    want = fitted.predict_proba(rows)
+    fitted.save(tmp_path / "m")
+    assert_allclose(load(tmp_path / "m").predict_proba(rows.iloc[::-1]), want[::-1])
+    assert_allclose(fitted.predict_proba(rows.astype(object)), want)
+    if kind != "times":
+        text = pd.DataFrame({"q": [None if v is None else str(v) for v in ODD[kind]]})
+        assert_allclose(model().fit(text, y).predict_proba(text), want)

@@ -19,6 +19,7 @@ from suffice.data.queries import DatabaseRows
 from suffice.encoders.base import Encoder, as_array, frame_of, names_of, object_array, refuse_sparse
 
 SETTING = "categories"  # its name in messages
+KEPT_KINDS = {"numbers", "strings", "dates", "time values", "tuple values"}  # others are categories by their text
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def _coded(X: Array, features: Features, first: int = 0) -> tuple[list[Array], A
 
 def _encode(column: Array, called: str) -> tuple[Array, Array]:
     """The sorted distinct values of a column (n,), and the place of each entry among them, -1 if it is missing."""
-    if column.dtype.kind in "OUT":
+    if column.dtype.kind in "OUTc":
         return _encode_objects(column.tolist(), called)
     if column.dtype.kind == "f" and np.isinf(column).any():
         raise ValueError(f"{called} contains infinity; replace it, or make it a category of its own")
@@ -232,6 +233,8 @@ def _encode_objects(values: list[Any], called: str) -> tuple[Array, Array]:
         raise ValueError(
             f"{called} mixes {join_words(sorted(kinds), last=' and ')}; convert it to one type, for example strings"
         )
+    if kinds - KEPT_KINDS:
+        return _encode_objects([value if missing(value) else str(value) for value in values], called)
     if kinds == {"dates"}:
         return _encode(np.array([np.datetime64("NaT") if missing(v) else moment(v) for v in values]), called)
     if any(isinstance(value, float | np.floating) and np.isinf(value) for value in present):
