@@ -15,13 +15,14 @@ from sklearn.base import clone
 from suffice import (
     CategoricalNB,
     Dirichlet,
+    FisherDiscriminant,
     GaussianNB,
     GaussianPrior,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.learners import ClosedForm
+from suffice.learners import TM, ClosedForm, RiskCalibration
 from suffice.models import DegenerateError
 from suffice.models.gaussian.base import ConstantColumnWarning
 
@@ -55,6 +56,14 @@ def test_nan_where_it_has_no_meaning():
 def test_infinity(kind):
     with pytest.raises(ValueError, match="contains infinity"):
         kind().fit(np.where(X == 0, np.inf, X), Y)
+
+
+@pytest.mark.parametrize(
+    "estimator", [FisherDiscriminant(learner=TM()), GaussianNB(learner=RiskCalibration(costs=1 - np.eye(2)))]
+)
+def test_one_class_is_said_before_learning(estimator):
+    with pytest.raises(ValueError, match=r"needs rows of at least two classes, got one class: \['a'\]. partial_fit"):
+        estimator.fit(X, np.repeat("a", len(X)))
 
 
 @every_kind

@@ -14,7 +14,7 @@ from suffice.learners import Learner
 from suffice.models import Density, Sums
 
 ROOT = Path(__file__).parents[1]
-RECIPES = ["check_model", "check_learner", "check_engine"]
+RECIPES = ["check_model", "check_learner", "check_learner", "check_engine"]
 
 
 def blocks(path):

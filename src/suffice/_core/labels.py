@@ -103,6 +103,15 @@ def show_all(labels: Iterable[Any]) -> str:
     return f"[{join_words(map(show, labels))}]"
 
 
+def require_two_classes(who: str, classes: Array) -> None:
+    """ValueError if there is only one class."""
+    if len(classes) == 1:
+        raise ValueError(
+            f"{who} needs rows of at least two classes, got one class: {show_all(classes)}. "
+            "partial_fit takes classes one at a time"
+        )
+
+
 def moment(label: Any) -> np.datetime64 | None:
     """A date without a time zone, of any type, as NumPy's; None for anything else."""
     if isinstance(label, datetime.date) and getattr(label, "tzinfo", None) is None:
@@ -260,7 +269,7 @@ def _codes(y: Array) -> tuple[Array, Array]:
 class OneHot:
     """A matrix (n, k) with `weight[i]` in column `codes[i]` of row i and zeros elsewhere: labels as class weights.
 
-    Labels are stored in the smallest type, weights of 1 not at all; `codes` and `weight` are for computing.
+    `stored` and `given` are compact (smallest integers; None for weights of 1); compute with `codes` and `weight`.
 
     >>> OneHot.of(np.array(["b", "a", "b"])).matrix().toarray()
     array([[0., 1.],

@@ -27,6 +27,7 @@ from suffice._core.labels import (
     class_weights,
     known_labels,
     positions,
+    require_two_classes,
     show_all,
     unite,
     unlabelled,
@@ -404,11 +405,7 @@ class Fittable(Savable, BaseEstimator):
         classes = s.domain.classes
         if not len(classes):
             raise ValueError(f"{type(self).__name__} got no rows with a label and a weight above zero")
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, got one class: {show_all(classes)}. "
-                "partial_fit takes classes one at a time"
-            )
+        require_two_classes(type(self).__name__, classes)
         check_keys("class_weight", self.class_weight, classes)
         owner = self if hasattr(self, "class_prior") else self._model()
         check_keys("class_prior", getattr(owner, "class_prior", None), classes)

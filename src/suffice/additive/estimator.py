@@ -93,12 +93,12 @@ class Residuals(Vector):
         ends, found = np.cumsum(self.sides.prod(axis=1)), []
         for end, sides in zip(ends, self.sides, strict=True):
             cells = slice(end - sides[0] * sides[1], end)
-            found.append(_clarity(*(one[:, cells].reshape(-1, *sides) for one in (self.gap, self.variance))))
+            found.append(_minus_log_p(*(one[:, cells].reshape(-1, *sides) for one in (self.gap, self.variance))))
         return np.array(found)
 
 
-def _clarity(gap: Array, variance: Array) -> float:
-    """-log p of a pair, from its gap and variance (k, r, q)."""
+def _minus_log_p(gap: Array, variance: Array) -> float:
+    """-log of the p-value of a pair having no effect beyond its two columns, from its gap and variance (k, r, q)."""
     r, q = gap.shape[1:]
     # The effects of single columns, variance (a_u + b_v), are removed by alternating weighted least squares.
     rows, columns = (np.maximum(variance.sum(axis=axis, keepdims=True), 1e-300) for axis in (2, 1))

@@ -226,7 +226,7 @@ def by_rows(X: Any) -> Any:
 
 
 def _named_columns(X: Any, y: Any, weight: Any, target: str | None) -> tuple[Any, Any, Any]:
-    """Features, labels and weights; the last two may be columns of a data frame."""
+    """Features, labels and weights; labels and weights given as names of columns of X are taken out of X."""
     columns = {"target": target, "weight": weight if isinstance(weight, str) else None}
     named = {what: name for what, name in columns.items() if name is not None}
     if not named:

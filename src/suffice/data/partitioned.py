@@ -92,7 +92,7 @@ class Cache(NamedTuple):
 
 
 class Partitioned(Data):
-    """An engine with partitions: changes of batches are collected, and made where the rows are."""
+    """Base of engines with partitions: `map` and `changed` record a change, which workers apply as they read."""
 
     change: Change | None = None  # to be made to batches when they are read
     features: Callable[[Any], Any] | None = None  # all changes to features since they were read
@@ -170,4 +170,4 @@ class Partitioned(Data):
 
     @abstractmethod
     def _cache_batches(self, change: ChangeBatch) -> Any:
-        """Have the workers cache the batches after a change; the result refers to them."""
+        """Apply `change` to every batch on the workers, keep the results there, and return a handle to them."""

@@ -15,8 +15,19 @@ from suffice.learners.base import (
     begin,
     require,
 )
-from suffice.learners.calibration import TM, DiscriminativeFrequency, RiskCalibration
-from suffice.learners.descent import Iterate, Place, Problem, Rate, Watch, descend
+from suffice.learners.calibration import TM, Calibration, DiscriminativeFrequency, RiskCalibration
+from suffice.learners.descent import (
+    Iterate,
+    Place,
+    Problem,
+    Rate,
+    StoppingRule,
+    Watch,
+    calm,
+    descend,
+    no_pass,
+    settled,
+)
 from suffice.learners.expert_weights import ExpertWeights
 from suffice.learners.gradient import GradientDescent
 from suffice.learners.newton import Newton
@@ -24,6 +35,7 @@ from suffice.learners.newton import Newton
 __all__ = [
     "TM",
     "Ask",
+    "Calibration",
     "ClosedForm",
     "Course",
     "DataViews",
@@ -43,8 +55,12 @@ __all__ = [
     "Rate",
     "RiskCalibration",
     "StaleWarning",
+    "StoppingRule",
     "Watch",
     "begin",
+    "calm",
     "descend",
+    "no_pass",
     "require",
+    "settled",
 ]

@@ -29,7 +29,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice._core.formula import Arithmetic, E
-from suffice._core.labels import OneHot, positions, show_all
+from suffice._core.labels import OneHot, positions, require_two_classes, show_all
 from suffice._core.probability import log_posterior
 from suffice._core.vector import Array, Vector, select
 from suffice._runtime.messages import Notice, PoorFitWarning, StaleWarning, join_words
@@ -46,7 +46,7 @@ V = TypeVar("V")
 Seed: TypeAlias = int | np.random.RandomState | None
 Question: TypeAlias = Callable[[Batch], object]  # its answers for batches add up
 ERROR_ROUNDING = 1e-9  # difference of two error rates that counts as none
-MAX_HALVINGS = 5  # of a shift, before it is dropped
+MAX_SHIFT_HALVINGS = 5  # of a shift, before it is dropped
 
 
 @dataclass(frozen=True)
@@ -288,6 +288,7 @@ class Iterative(Learner):
         self.check()
         model, data = begin(model, data)
         whole = data.sum(Observed(model))
+        require_two_classes(type(self).__name__, whole.domain.classes)
         self._check_movable(whole)
         resolved = self.fix_weights(model.resolve(whole), whole, data)
         # Subproblems restrict the sums for their models.
@@ -512,7 +513,7 @@ class _Answers(Vector):
 
 @dataclass(frozen=True)
 class _Several:
-    """Several functions of a batch at once."""
+    """Answers several questions about a batch in one read."""
 
     fs: tuple[Question, ...]
 
@@ -666,7 +667,7 @@ def _shift(subproblem: Subproblem, by: Sequence[AnyStatistics]) -> tuple[AnyStat
     for one in by:
         here.domain.features | one.domain.features  # raises ValueError if their bins differ
     here, shift = here.align(sum((one.onto(here.domain) for one in by), 0.0 * here))
-    for factor in (*[0.5] * MAX_HALVINGS, 0.0, 0.0):  # tried again with what was dropped
+    for factor in (*[0.5] * MAX_SHIFT_HALVINGS, 0.0, 0.0):  # tried again with what was dropped
         new = here + shift
         got = subproblem.model.attempt(new)
         if all(np.all(leaf) for leaf in got.valid.leaves()):

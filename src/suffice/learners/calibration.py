@@ -52,7 +52,7 @@ from suffice.models.base import Ability, LeaveOneOut, Subproblem, Weighable
 FIRST_RATE = 0.1  # the fixed rate of the papers, and the first of an adaptive one
 GROW, MOMENTUM = 1.3, 0.5  # with these, 16 passes get as far as 64 at the fixed rate
 ENOUGH = 0.05  # share of the first rate below which calibration out of sample has settled
-MAX_HALVINGS = 40  # of a step that leaves a covariance shared by all classes without an inverse
+MAX_STEP_HALVINGS = 40  # of a step that leaves a covariance shared by all classes without an inverse
 GAMMA = 0.75  # share of the weight that learning has added to a row which is removed with the row
 BOUND = float(-np.log(1e-15))  # of log-odds: otherwise one row unlike all others would outweigh them in the loss
 
@@ -107,7 +107,7 @@ class Calibration:
     def move(self, at: Summed, rate: float) -> Step:
         """Take a step; blocks that would have no parameters stay, or with `freeze="all"` everything does."""
         here = at.point
-        for _ in range(MAX_HALVINGS):
+        for _ in range(MAX_STEP_HALVINGS):
             new = here + rate * at.direction
             got = self.model.attempt(new)
             valid = got.valid.leaves()

@@ -129,7 +129,7 @@ class Watch:
     """A stopping rule at work: the best iterate so far, and how the objective has been falling."""
 
     rule: StoppingRule
-    tol: float
+    tol: float  # change of the objective that counts as none where the rule is not asked
     first_rate: float = 1.0
     held_out: bool = False  # iterates are judged by their loss on held-out rows, of which the least is returned
     kept: AnyIterate | None = None

@@ -191,7 +191,7 @@ def _factor(H: Array, k: int) -> Array:
 
 @dataclass(eq=False)
 class Corrected:
-    """A metric corrected by the observed changes of gradients: the inverse Hessian of L-BFGS that starts from it.
+    """The inverse Hessian of L-BFGS: the metric `first`, corrected by observed changes of the gradient.
 
     References
     ----------

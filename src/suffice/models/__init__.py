@@ -1,4 +1,4 @@
-"""Models: pure families of classifiers, each with its statistics and its closed form."""
+"""Model families: what estimators are built from, each with its statistics and its closed form."""
 
 from suffice.models.base import (
     Ability,

@@ -197,7 +197,7 @@ class Statistics(Vector, Generic[B]):
         return after._pruned(before)
 
     def _never_learned(self, part: Self) -> str:
-        """Which classes of other statistics are not among these; empty if all are."""
+        """A sentence that names the classes of `part` that these statistics lack; empty if there are none."""
         strange = part.domain.classes[positions(part.domain.classes, self.domain.classes, "class labels") < 0]
         return f"the classes {show_all(strange)} were never learned" if len(strange) else ""
 

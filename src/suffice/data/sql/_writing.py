@@ -293,7 +293,7 @@ class QueryWriter(Arithmetic[SQLTerm]):
     # The query
 
     def query(self, table: sq.Expression, outputs: Mapping[str, SQLTerm]) -> sq.Select:
-        """SELECT the outputs, by name, FROM the last step."""
+        """The query that selects the outputs by name. Each step reads the step before it, the first one `table`."""
         last = max((one.step for one in outputs.values()), default=0)
         final = {called: self._final(one) for called, one in outputs.items()}
         needed = [_names(final.values())]

@@ -71,14 +71,14 @@ class Spanned(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What taking each row from a class does, in coordinates in which the covariance of all rows is the identity.
+    """Rows relative to a class without them, whitened: the covariance of all rows is the identity.
 
-    x - mean of the others = scale (x - mean of all), whatever the prior.
+    `b u u'` leaves the scatter with the row.
     """
 
-    gap: Array  # v (n, d)
-    u: Array  # (n, d)
-    b: Array  # (n,)
+    gap: Array  # v (n, d), x minus the mean of the other rows and the prior: a multiple of x minus that of all
+    u: Array  # (n, d), x minus the mean that the scatter is about
+    b: Array  # (n,), w n / (n - w) for a row of weight w among rows of weight n
     known: Array  # (n,) whether a mean is left
 
 

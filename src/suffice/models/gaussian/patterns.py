@@ -237,7 +237,7 @@ def terms_by_pattern(values: Array, keys: Sequence[Any], whole: Nomogram, some: 
 
 
 def by_pattern(X: Array, W: OneHot | Array, origin: Array | None = None) -> Any:
-    """S(X, W) with whole matrices, by pattern if entries of rows X (n, d) are NaN: Moments, Patterns or Entries."""
+    """S(X, W) with whole matrices, of rows X (n, d): plain Moments, or Patterns (else Entries) if entries are NaN."""
     if complete(X):
         return moments(X, W, True, origin)
     found = [(rows, kept) for rows, kept in groups(np.isnan(X)) if len(kept)]
