@@ -205,7 +205,7 @@ class Files(Data):
 
     def expected(self) -> int | None:
         """The greatest possible number of rows, if it is known without reading; else None."""
-        return self.files.count() if self.files.streams else None
+        return self.files.count() if self.files.streams or self.files.texts else None
 
     def fingerprint(self) -> dict[str, Any]:
         """The files with their sizes and times of change, and the layout."""
