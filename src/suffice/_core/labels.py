@@ -106,10 +106,8 @@ def show_all(labels: Iterable[Any]) -> str:
 def require_two_classes(who: str, classes: Array) -> None:
     """ValueError if there is only one class."""
     if len(classes) == 1:
-        raise ValueError(
-            f"{who} needs rows of at least two classes, got one class: {show_all(classes)}. "
-            "partial_fit takes classes one at a time"
-        )
+        found = f"needs rows of at least two classes, got one class: {show_all(classes)}"
+        raise ValueError(f"{who} {found}. partial_fit takes classes one at a time")
 
 
 def moment(label: Any) -> np.datetime64 | None:

@@ -19,7 +19,7 @@ from suffice.cli.console import noting
 from suffice.data.files.reading import FileTable, Reading, TableError, counted, nearest
 from suffice.data.files.table import read
 from suffice.data.files.target import check_target, labelled, labels_like
-from suffice.data.files.values import BOOLEAN, NUMBER, READ_AS, TEXT, TYPES, kind_of
+from suffice.data.files.values import BOOLEAN, FILE_KINDS, NUMBER, TEXT, TYPES, kind_of
 from suffice.data.notations import NOTATIONS
 from suffice.model_selection.measures import gains_over_chance, no_better_than_chance
 from suffice.persistence import ModelFileError, load_noted, save
@@ -46,7 +46,7 @@ class About:
         return replace(self, history=[*self.history, did])
 
     def reading(self, how: Reading) -> Reading:
-        """Return how to read a table for this model: like the one it was learned from, unless `how` says otherwise."""
+        """Return settings to read a table as the learned one; `how` adds missing marks and may replace the decimal."""
         return replace(how, na=(*self.na, *how.na), decimal=how.decimal or self.decimal, written=self.written)
 
 
@@ -95,7 +95,7 @@ def _columns(model: Any, path: Path) -> dict[str, str]:
     contents = {name: ColumnContent(one.holds) for name, one in getattr(model, "columns_", {}).items()}
     text = {name for name, values in categories_of(model).items() if values.dtype.kind in "OUT"}
     text |= {name for name, content in contents.items() if content is ColumnContent.EMPTY}
-    kinds = {name: READ_AS.get(content, TEXT if name in text else NUMBER) for name, content in contents.items()}
+    kinds = {name: FILE_KINDS.get(content, TEXT if name in text else NUMBER) for name, content in contents.items()}
     return {str(name): kinds.get(name, NUMBER) for name in names}
 
 

@@ -16,18 +16,7 @@ from suffice.learners.base import (
     require,
 )
 from suffice.learners.calibration import TM, Calibration, DiscriminativeFrequency, RiskCalibration
-from suffice.learners.descent import (
-    Iterate,
-    Place,
-    Problem,
-    Rate,
-    StoppingRule,
-    Watch,
-    calm,
-    descend,
-    no_pass,
-    settled,
-)
+from suffice.learners.descent import Iterate, Place, Problem, Rate, StoppingRule, Watch, calm, descend, no_pass, settled
 from suffice.learners.expert_weights import ExpertWeights
 from suffice.learners.gradient import GradientDescent
 from suffice.learners.newton import Newton

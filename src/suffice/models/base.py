@@ -225,10 +225,7 @@ class Model(ABC, Generic[B, T]):
         return self, theta
 
     def subproblems(self, s: Statistics[B]) -> Sequence[Subproblem]:
-        """Return the parts of learning this resolved model, each with its restricted part of S(X, Y).
-
-        There is one, unless classes go two at a time.
-        """
+        """Return the parts of learning this resolved model, each with its restricted sums: one, or one a contest."""
         return (Subproblem(self, self.restrict(s)),)
 
     def attach(self, theta: T, s: Statistics[B], group: Array) -> T:  # noqa: ARG002 - most keep no statistics

@@ -1,1 +1,1 @@
-"""Classifiers compared on one table within a time."""
+"""A race of classifiers, which are compared on one table within a time; not about race conditions."""

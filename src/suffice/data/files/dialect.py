@@ -34,9 +34,9 @@ from suffice.data.files.values import (
     first_unlike,
     infinite_note,
     kind_of,
-    known,
     nearly_note,
     plain,
+    unmarked,
 )
 from suffice.data.notations import KEY, NOTATIONS, settled
 
@@ -79,7 +79,7 @@ class Dialect:
         if wrong is not None:
             raise TableError(wrong)
 
-    def labels(self, name: str | None) -> Dialect:
+    def with_label_column(self, name: str | None) -> Dialect:
         """The dialect with a column of labels: whole numbers and booleans as such, other labels as text."""
         form = self.forms.get(name or "", TEXT)
         if name is None or form in ("whole", "boolean", TEXT, NOTHING):
@@ -106,7 +106,7 @@ class Dialect:
     def _read(self, file: TextFile, name: str, block: TextBlock) -> pa.ChunkedArray:
         column, form = block.columns[name], self.forms[name]
         if pa.types.is_string(column.type):
-            column = known(column, self.missing)
+            column = unmarked(column, self.missing)
             if form != TEXT and column.null_count == len(column):
                 column = pa.chunked_array([pa.nulls(len(column), self._type(name))])
             elif form != TEXT:
@@ -157,7 +157,7 @@ class ColumnScan:
     def add(self, block: TextBlock, missing: Collection[str]) -> None:
         """Scan the values of one more block."""
         raw = block.columns[self.name]
-        column = known(raw, missing)
+        column = unmarked(raw, missing)
         self.spaces |= not self.spaces and bool(pc.any(pc.not_equal(pc.utf8_trim_whitespace(raw), raw)).as_py())
         if column.null_count == len(column):
             return
@@ -320,7 +320,7 @@ def _kind_error(
     file: TextFile, header: Header, block: TextBlock, one: ColumnScan, kind: str, forms: list[str], how: Reading
 ) -> str:
     """The error of the first value that does not fit the rows before it, with its place."""
-    column = known(block.columns[one.name], how.missing)
+    column = unmarked(block.columns[one.name], how.missing)
     forms = [form for form in forms if str(kind_of(pa.chunked_array([], FORMS[form]))) == kind]
     forms = forms if one.notation is None else [one.notation]
     row = first_unlike(column, lambda rows: any(fits(rows, form, how.decimal) is not None for form in forms))

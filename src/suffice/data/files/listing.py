@@ -18,7 +18,7 @@ from suffice._runtime.system import optional
 from suffice.data.files.dialect import Dialect, find_dialect
 from suffice.data.files.encoding import TextFile, text_file
 from suffice.data.files.reading import Reading, index_columns
-from suffice.data.files.values import finite, known
+from suffice.data.files.values import finite, unmarked
 from suffice.data.layout import DataError, Layout, located
 
 pa = optional("pyarrow", "cli")
@@ -112,8 +112,8 @@ class FileList:
         return cls(tuple(found), filesystem, kind, layout.target, layout.keys, hive, reading)
 
     @cached_property
-    def texts(self) -> dict[str, tuple[TextFile, Dialect]]:
-        """Text files, each with its dialect, which a pass over it finds; notations are those of the files before."""
+    def dialects(self) -> dict[str, tuple[TextFile, Dialect]]:
+        """Scans every text file once: the file and its dialect, by path; notations are those of the files before."""
         found: dict[str, tuple[TextFile, Dialect]] = {}
         how = self.reading
         for path in self.paths if self.format in TEXT_FORMATS else ():
@@ -121,7 +121,7 @@ class FileList:
                 file = text_file(path, partial(self.filesystem.open_input_stream, path))
                 dialect = find_dialect(file, how, self.learned)
                 how = replace(how, written={**dialect.written, **how.written})
-                found[path] = file, dialect.labels(self.target)
+                found[path] = file, dialect.with_label_column(self.target)
         return found
 
     @cached_property
@@ -145,7 +145,7 @@ class FileList:
         known = {}
         for path in self.paths:
             with readable(path):
-                text = self.texts.get(path)
+                text = self.dialects.get(path)
                 known[path] = self.format.inspect(path, self.filesystem) if text is None else text[1].schema
                 for name, one in self.folders[path].items():
                     known[path] = known[path].append(pa.field(name, one.type))
@@ -158,8 +158,8 @@ class FileList:
         """The number of rows, from metadata if possible."""
         total = 0
         for path in self.paths:
-            if path in self.texts:
-                total += self.texts[path][1].rows
+            if path in self.dialects:
+                total += self.dialects[path][1].rows
                 continue
             with readable(path):
                 total += self.format.make_fragment(path, self.filesystem).count_rows()
@@ -230,8 +230,8 @@ class FileList:
         for path, own in self.schemas.items():
             with readable(path):
                 self._check_columns(_names(own, needed), needed, alone)
-                if path in self.texts:
-                    self.texts[path][1].check(needed)
+                if path in self.dialects:
+                    self.dialects[path][1].check(needed)
                 for name in needed:
                     types[name] = self._common(name, types.get(name), own.field(name).type)
                     notes[name] = notes.get(name) or own.field(name).metadata
@@ -263,7 +263,7 @@ class FileList:
 
     def batches(self, path: str, schema: Any, size: int) -> Iterator[FileRows]:
         """The rows of a file in order, at most `size` at a time; at least one batch, which may be empty."""
-        read = self._streamed if self.streams else self._texted if path in self.texts else self._scanned
+        read = self._streamed if self.streams else self._texted if path in self.dialects else self._scanned
         return self._tables(path, schema, read(path, self._inside(path, schema), size))
 
     def _inside(self, path: str, schema: Any) -> Any:
@@ -297,7 +297,7 @@ class FileList:
         for j, name in enumerate(table.column_names):
             column = table.column(j)
             text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-            clean = column if name in self.keys else known(column, self.reading.missing) if text else finite(column)
+            clean = column if name in self.keys else unmarked(column, self.reading.missing) if text else finite(column)
             table = table if clean is column else table.set_column(j, table.schema.field(j), clean)
         return table
 
@@ -321,7 +321,7 @@ class FileList:
             yield from rows.iter_batches(size, row_groups=groups, columns=schema.names, use_threads=groups is None)
 
     def _texted(self, path: str, schema: Any, size: int) -> Iterator[Any]:
-        file, dialect = self.texts[path]
+        file, dialect = self.dialects[path]
         for table in dialect.tables(file, schema.names):
             yield from table.to_batches(max_chunksize=size)
 

@@ -28,7 +28,7 @@ from suffice.data.base import Batch, Both, Data, R, near
 from suffice.data.files.cache import ChangedFiles
 from suffice.data.files.listing import TEXT_FORMATS, FileList, FileRows, Piece
 from suffice.data.files.reading import Reading
-from suffice.data.files.values import READ_AS
+from suffice.data.files.values import FILE_KINDS
 from suffice.data.layout import Layout, guessed_index, located, warn_once
 from suffice.data.memory import ENTRIES
 
@@ -179,7 +179,7 @@ class Files(Data):
 
     def read_as(self, holds: Mapping[str, ColumnContent], notations: Mapping[str, str]) -> Files:
         """The same rows, with columns of text files read as a model has learned them."""
-        kinds = {name: READ_AS[content] for name, content in holds.items() if content in READ_AS}
+        kinds = {name: FILE_KINDS[content] for name, content in holds.items() if content in FILE_KINDS}
         if not kinds or self.files.format not in TEXT_FORMATS:
             return self
         self.files.check_same()
@@ -205,7 +205,7 @@ class Files(Data):
 
     def expected(self) -> int | None:
         """The greatest possible number of rows, if it is known without reading; else None."""
-        return self.files.count() if self.files.streams or self.files.texts else None
+        return self.files.count() if self.files.streams or self.files.dialects else None
 
     def fingerprint(self) -> dict[str, Any]:
         """The files with their sizes and times of change, and the layout."""

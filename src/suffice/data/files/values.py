@@ -22,7 +22,7 @@ TYPES = {
     TIME: pa.time64("us"),
     SPAN: pa.duration("us"),
 }
-READ_AS = {  # what a file's column is read as, by what the column of a model holds
+FILE_KINDS = {  # what a file's column is read as, by what the column of a model holds
     **dict.fromkeys(TEXTUAL, TEXT),
     ColumnContent.NUMBERS: NUMBER,
     ColumnContent.BOOLEANS: BOOLEAN,
@@ -85,7 +85,7 @@ def cleaned(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> C
     Text stays text, unless its way of writing is known.
     """
     if kind_of(column) == TEXT:
-        text = known(column, how.missing)
+        text = unmarked(column, how.missing)
         got = _as_written(name, text, how.written[name], where) if name in how.written else CleanColumn(text)
         return got._replace(spaces=pc.utf8_trim_whitespace(column) != column)
     infinite = column.null_count
@@ -93,7 +93,7 @@ def cleaned(name: str, column: pa.ChunkedArray, how: Reading, where: Where) -> C
     return CleanColumn(column, tuple(infinite_note(name, column.null_count - infinite)))
 
 
-def known(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
+def unmarked(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedArray:
     """Text without spaces around it, and with null for missing marks."""
     trimmed = pc.utf8_trim_whitespace(column)
     marks = pc.is_in(trimmed, pa.array(list(missing), trimmed.type))
