@@ -355,6 +355,27 @@ def test_less_than_no_rows(files):
         assert "models.Statistics" in kinds[name], name
 
 
+SIGNED = {  # fields that are declared as not below 0, and files that have them
+    ("gaussian-nb-own", "models.Diagonal", "variance"): "variance of a Diagonal holds numbers below 0",
+    ("qda", "models.Full", "covariance"): "a variance is below 0",
+    ("poisson", "models.Rates", "rate"): "rate of a Rates holds numbers below 0",
+    ("poisson", "models.Rates", "expected"): "expected of a Rates holds numbers below 0",
+    ("nested", "models.Level", "weight"): "weight of a Level holds numbers below 0",
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(("where", "words"), SIGNED.items(), ids=[f"{kind}.{name}" for _, kind, name in SIGNED])
+def test_numbers_below_zero_that_no_model_has(files, where, words):
+    path, good = files
+    file, kind, name = where
+    members = dict(fuzz.unpacked(good[file][0]))
+    at = node(json.loads(members["model.json"]), kind)["fields"][name]["array"]
+    array = np.load(io.BytesIO(members[f"arrays/{at}.npy"])).copy()
+    array.flat[0] = -1e-3
+    refused(path, fuzz.packed({**members, f"arrays/{at}.npy": as_npy(array)}.items()), words)
+
+
 def test_a_small_file_cannot_fill_the_memory(files, plain):
     path, (document, members) = files[0], plain
     data = fuzz.packed([("model.json", json.dumps(document)), *members.items(), ("arrays/99.npy", bytes(100 << 20))])

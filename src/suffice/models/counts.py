@@ -477,9 +477,9 @@ class Rates:
 
     domain: Domain
     class_log_prob: Annotated[Array, "inf k"]
-    rate: Annotated[Array, "k d"]
+    rate: Annotated[Array, "nonneg k d"]
     log_rate: Annotated[Array, "inf k d"]
-    expected: Annotated[Array, "k"]  # the sum of a class's rates
+    expected: Annotated[Array, "nonneg k"]  # the sum of a class's rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -507,7 +507,7 @@ class Poisson(
 
     prior: GammaPrior | None = None
     encoder: Encoder = field(default=NonNegative(missing=True), kw_only=True)
-    overall: Annotated[Array | None, "d"] = field(default=None, kw_only=True)  # the rate of all rows
+    overall: Annotated[Array | None, "nonneg d"] = field(default=None, kw_only=True)  # the rate of all rows
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Totals:
         return Totals.of(domain.features.read(X), W)

@@ -8,8 +8,8 @@ The shape of an array is declared at its field, as `mean: Annotated[Array, "k d"
 
 - k is the number of classes, d that of columns, c that of cells of all columns. Other letters are any number, which is
   the same within an object. `|` separates alternatives.
-- Numbers are finite, unless a word comes first: `inf` (may be infinite), `nan` (may be anything), `int` or `bool`.
-  With numbers that are not finite, LAPACK may never return.
+- Numbers are finite, unless a word comes first: `inf` (may be infinite), `nan` (may be anything), `int` or `bool`;
+  `nonneg` numbers are finite and not below 0. With numbers that are not finite, LAPACK may never return.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from suffice.encoders.trees.partitions import LeafFeatures, Trees
 from suffice.models.base import Model
 from suffice.models.compose.blocks import Factors, Parts
 from suffice.models.compose.contests import Contest
+from suffice.models.gaussian.full import Full
 from suffice.models.gaussian.moments import Moments
 from suffice.models.gaussian.patterns import Entries, Patterns
 from suffice.models.networks.families import Families, FamilyFeatures, GraphSearch, ordered
@@ -288,7 +289,7 @@ _CONTAINERS: dict[Any, Callable[[Any, Sequence[Any]], bool]] = {
 
 
 # The types of numbers by the first word of a shape.
-TYPES = {"int": ("i4", "i8", "u8"), "bool": ("b1",), "inf": ("f8",), "nan": ("f8",), "": ("f8",)}
+TYPES = {"int": ("i4", "i8", "u8"), "bool": ("b1",), "inf": ("f8",), "nan": ("f8",), "nonneg": ("f8",), "": ("f8",)}
 
 
 def sizes(domain: Domain) -> dict[str, int]:
@@ -314,8 +315,10 @@ def check_arrays(made: Any, known: Mapping[str, int]) -> None:
             raise ModelFileError(f"{where} has the shape {array.shape}, not ({shape}) with {sized}")
         if array.dtype.str[1:] not in TYPES[kind]:
             raise ModelFileError(f"{where} holds values of the type {array.dtype}")
-        if (kind == "inf" and np.isnan(array).any()) or (kind == "" and not np.isfinite(array).all()):
+        if (kind == "inf" and np.isnan(array).any()) or (kind in ("", "nonneg") and not np.isfinite(array).all()):
             raise ModelFileError(f"{where} holds NaN or infinite numbers")
+        if kind == "nonneg" and (array < 0).any():
+            raise ModelFileError(f"{where} holds numbers below 0")
 
 
 def _bind(shape: tuple[int, ...], letters: list[str], bound: dict[str, int]) -> bool:
@@ -531,6 +534,10 @@ def _source(made: Source) -> None:
         _need_indices(made.group, -1, 2, "the sides of classes", len(made.whole.mass))
 
 
+def _full(made: Full) -> None:
+    _need(bool((np.diagonal(made.covariance, axis1=1, axis2=2) >= 0).all()), "a variance is below 0")
+
+
 def _factors(made: Factors) -> None:
     same = all(len(one.class_log_prob) == len(made.class_log_prob) for one in made.parts.values())
     _need(same, "the blocks have other classes")
@@ -554,6 +561,7 @@ RULES: dict[type, Callable[[Any], None]] = {
     Contest: _contest,
     Source: _source,
     Factors: _factors,
+    Full: _full,
 }
 
 

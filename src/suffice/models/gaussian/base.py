@@ -75,7 +75,7 @@ class Gaussian(Density[Moments, N], Joint[Moments, N], SqlSummable[Moments]):
     origin: Annotated[Array | None, "k d"] = field(default=None, kw_only=True)  # of the sums
     centre: Annotated[Array | None, "d"] = field(default=None, kw_only=True)  # mean of all rows
     # standard deviation of all rows; 0: does not vary
-    spread: Annotated[Array | None, "d"] = field(default=None, kw_only=True)
+    spread: Annotated[Array | None, "nonneg d"] = field(default=None, kw_only=True)
 
     def sums(self, X: Encoded, W: OneHot | Array, domain: Domain) -> Moments:
         return moments(domain.features.stored(X), W, self.full, self.origin)

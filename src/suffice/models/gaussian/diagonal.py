@@ -28,7 +28,7 @@ ENTRIES = 1 << 20  # of sparse rows that are made dense at a time
 class Diagonal(Normal):
     """Parameters of Gaussian classes with variances (k or 1, d); 0 is a feature left out."""
 
-    variance: Annotated[Array, "k d|1 d"]
+    variance: Annotated[Array, "nonneg k d|1 d"]
 
     @property
     def covariance(self) -> Array:

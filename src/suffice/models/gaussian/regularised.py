@@ -31,7 +31,7 @@ class Shrunk(_FullGaussian, Penalised[Moments, Full]):
     """
 
     shrinkage: float | str | None = None
-    amount: Annotated[Array | None, "k|1"] = field(default=None, kw_only=True)  # g of each covariance, once resolved
+    amount: Annotated[Array | None, "nonneg k|1"] = field(default=None, kw_only=True)  # g of each, once resolved
 
     def covariances(self, s: Statistics[Moments]) -> tuple[Array, Array, Array]:
         covariance, nothing, noise = super().covariances(s)

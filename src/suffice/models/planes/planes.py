@@ -212,7 +212,7 @@ class TangentPlane(Model[Moments, Plane], HasNomogram[Plane], SqlSummable[Moment
     ridge: float = 1e-6
     origin: Annotated[Array | None, "k d"] = field(default=None, kw_only=True)  # of the sums
     # of all rows; 0 is a feature that does not vary
-    spread: Annotated[Array | None, "d"] = field(default=None, kw_only=True)
+    spread: Annotated[Array | None, "nonneg d"] = field(default=None, kw_only=True)
 
     encoder: Encoder = field(default=Numbers(missing=True), kw_only=True)
 

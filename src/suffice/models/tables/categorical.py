@@ -257,7 +257,7 @@ class Categorical(
     """
 
     prior: Dirichlet | None = None
-    believed: Annotated[Array | None, "k c|1 c"] = field(default=None, kw_only=True)  # the prior's pseudo-counts
+    believed: Annotated[Array | None, "nonneg k c|1 c"] = field(default=None, kw_only=True)  # the prior's pseudo-counts
     encoder: Encoder = field(default=Categories(), kw_only=True)
     scattered: tuple[int, ...] = field(default=(), kw_only=True)  # columns that look like measurements
 

@@ -26,7 +26,7 @@ class Margins:
     sides: tuple[Array, Array]  # (cells,) the cell of the first and of the second column, each numbered through
     pairs: tuple[Array, Array]  # (cells of a column,) the pair of each of these
     pseudo: tuple[Array, Array]  # (cells of a column,)
-    weight: Annotated[Array, "p"]  # A of each pair
+    weight: Annotated[Array, "nonneg p"]  # A of each pair
 
     @classmethod
     def of(cls, features: PairFeatures, table: Array) -> Margins:

@@ -29,8 +29,8 @@ class Level(NamedTuple):
 
     of: Annotated[Array, "int c"]  # the cell of this level that each finest cell is in
     parent: Annotated[Array, "int m"]  # the cell of the coarser level, or the column, that each is a part of
-    pseudo: Annotated[Array, "m"]  # A times the share of each cell in its parent
-    weight: Annotated[Array, "m"]  # A
+    pseudo: Annotated[Array, "nonneg m"]  # A times the share of each cell in its parent
+    weight: Annotated[Array, "nonneg m"]  # A
 
 
 @dataclass(frozen=True, eq=False)
