@@ -16,6 +16,7 @@ from papers.tables import TABLES
 from suffice.compare import critical_difference_figure, nemenyi
 from suffice.report import page
 from suffice.report.page import charts as axis
+from suffice.report.page.html import number
 from tests.report import page_sample as sample
 
 VOID = {"br", "hr", "input", "link", "meta"}
@@ -201,3 +202,17 @@ def test_write_leaves_the_old_page_where_the_new_one_fails(tmp_path):
         page.write(path, "\ud800")
     assert path.read_text(encoding="utf-8") == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["index.html"]
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (-1e-9, 9, "\u22121e\u22129"),
+        (1e15, 0, "1e15"),
+        (0.00012, 9, "0.000120000"),
+        (-1234.5, 1, "\u22121,234.5"),
+        (0, 9, "0.000000000"),
+    ],
+)
+def test_a_number_that_would_be_long_is_a_power_of_ten(value, digits, shown):
+    assert number(value, digits) == shown

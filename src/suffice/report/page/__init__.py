@@ -93,12 +93,19 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "part"
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number with `digits` decimals, commas between thousands, and a true minus sign.
+LONG, MAX_DECIMALS = 1e12, 9  # from where on, and with how many decimals, a number is a power of ten
 
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with `digits` decimals, commas between thousands, and a true minus sign; a power of ten if it is long.
+
+    >>> number(1e15, 0), number(-1e-9, 9)
+    ('1e15', '\u22121e\u22129')
     >>> number(-0.12345), number(1234, 0), number(-0.0001)
     ('\u22120.123', '1,234', '0.000')
     """
+    if abs(value) >= LONG or (digits >= MAX_DECIMALS and 0 < abs(value) < 10.0 ** (3 - MAX_DECIMALS)):
+        return f"{value:.3g}".replace("e-0", "e-").replace("e+", "e").replace("-", "\u2212")
     shown = f"{value:,.{digits}f}"
     return shown.lstrip("-") if not shown.strip("-0.") else shown.replace("-", "\u2212")
 
