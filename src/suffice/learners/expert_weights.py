@@ -106,9 +106,9 @@ class Leads:
         return cls(gaps, weight, *sums) if use.all() else cls(gaps[use], weight[use], *sums)
 
     def __add__(self, other: Leads) -> Leads:
-        both = (np.concatenate(pair) for pair in ((self.gaps, other.gaps), (self.weight, other.weight)))
+        gaps, weight = (np.concatenate(two) for two in ((self.gaps, other.gaps), (self.weight, other.weight)))
         sums = self.plain + other.plain, self.alone + other.alone, self.alone_plain + other.alone_plain
-        return Leads(*both, *sums)
+        return Leads(gaps, weight, *sums)
 
     def limit(self, expert: int) -> float:
         """Return a limit well above the usual size of an expert's scores."""
@@ -304,7 +304,7 @@ def _poor(scores: Leads, w: Array) -> tuple[Notice, ...]:
     """Return a notice if rows left out are predicted no better than by the class shares (the first expert) alone.
 
     Of balanced classes, the shares without a row are worse than the shares of all rows: the lower loss counts. A row
-    that is alone in its class is no gain: it has the loss by the shares on both sides.
+    that is alone in its class does not count as a gain: it has the loss by the shares on both sides.
     """
     slope, shares = scores.slope(w), scores.slope(np.eye(len(w))[0])
     mass = slope.mass + scores.alone

@@ -334,9 +334,9 @@ def _marks(line: Line, compared: Mapping[str, Line]) -> tuple[str, ...]:
     """Mark a method that is worse than the rule of chance, or than the method that it starts from."""
     chance, start = compared.get(CHANCE), compared.get(METHODS[line.method].start)
     pairs = [
-        (BELOW_CHANCE, line.error, chance and chance.error),
-        (BELOW_START, line.error, start and start.error),
-        (LOSS_ABOVE_CHANCE, line.log_loss, chance and chance.log_loss),
+        (BELOW_CHANCE, line.error, None if chance is None else chance.error),
+        (BELOW_START, line.error, None if start is None else start.error),
+        (LOSS_ABOVE_CHANCE, line.log_loss, None if chance is None else chance.log_loss),
     ]
     return tuple(mark for mark, own, level in pairs if own is not None and level is not None and own > level)
 
