@@ -225,6 +225,27 @@ def unlabelled(count: int, where: str = "") -> list[Notice]:
     return [Notice(f"{count:,} {have} no label{where}, and {are} left out")] * (count > 0)
 
 
+def is_index(name: str) -> bool:
+    """True for the names that pandas gives to an index without a name, where it writes it as a column.
+
+    >>> is_index(""), is_index("Unnamed: 0"), is_index("__index_level_0__"), is_index("index")
+    (True, True, True, False)
+    """
+    return name in ("", "Unnamed: 0") or name.startswith("__index_level_")
+
+
+def guessed_index(
+    index: Sequence[str], done: str = "is left out; name it in columns= to learn from it"
+) -> list[Notice]:
+    """The warning of a column that looks like an index, if there is one.
+
+    >>> guessed_index(["", "b"])[0].message
+    "the column '' looks like the index of a data frame, and is left out; name it in columns= to learn from it"
+    """
+    message = f"the column {index[0]!r} looks like the index of a data frame, and {done}" if index else ""
+    return [Notice(message)] if index else []
+
+
 def _flat(y: Any) -> Array:
     """Labels as a flat array (n,) of a type that scikit-learn takes."""
     if isinstance(y, list | tuple) and any(missing(value) for value in y):  # NumPy would write NaN as text

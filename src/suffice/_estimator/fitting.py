@@ -25,6 +25,8 @@ from suffice._core.labels import (
     Reweigh,
     check_keys,
     class_weights,
+    guessed_index,
+    is_index,
     known_labels,
     positions,
     require_two_classes,
@@ -35,7 +37,6 @@ from suffice._core.labels import (
 from suffice._core.vector import Array
 from suffice._runtime.messages import FRACTION, StaleWarning, all_or_nothing, check_value, emit
 from suffice.data import Data, Memory, is_source, source
-from suffice.data.layout import guessed_index, is_index
 from suffice.data.memory import by_rows
 from suffice.encoders import Encoder
 from suffice.encoders.base import cheap_to_encode

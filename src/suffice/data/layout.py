@@ -13,7 +13,7 @@ import numpy as np
 from suffice._core.labels import OneHot, show_all, unlabelled
 from suffice._core.vector import Array
 from suffice._runtime.factorize import looked_up
-from suffice._runtime.messages import Notice, emit
+from suffice._runtime.messages import emit
 from suffice.data.base import Batch
 
 
@@ -243,27 +243,6 @@ def warn_once(count: int, warned: list[bool]) -> None:
     if count and not warned:
         warned.append(True)
         emit(unlabelled(count))
-
-
-def is_index(name: str) -> bool:
-    """True for the names that pandas gives to an index without a name, where it writes it as a column.
-
-    >>> is_index(""), is_index("Unnamed: 0"), is_index("__index_level_0__"), is_index("index")
-    (True, True, True, False)
-    """
-    return name in ("", "Unnamed: 0") or name.startswith("__index_level_")
-
-
-def guessed_index(
-    index: Sequence[str], done: str = "is left out; name it in columns= to learn from it"
-) -> list[Notice]:
-    """The warning of a column that looks like an index, if there is one.
-
-    >>> guessed_index(["", "b"])[0].message
-    "the column '' looks like the index of a data frame, and is left out; name it in columns= to learn from it"
-    """
-    message = f"the column {index[0]!r} looks like the index of a data frame, and {done}" if index else ""
-    return [Notice(message)] if index else []
 
 
 def wrong_weights(called: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +21,7 @@ class Power(NamedTuple):
     second: Array
 
 
-class DatabaseRows(ABC):
+class DatabaseRows(Protocol):
     """The rows of a table in a database, with their class weights; only sums come back.
 
     Once encoded, columns are numbers or categories; `block` are those of a block of a mixed table.
@@ -31,81 +30,63 @@ class DatabaseRows(ABC):
     classes: Array  # (k,)
 
     @property
-    @abstractmethod
     def features(self) -> Features:
         """The columns, by name."""
 
-    @abstractmethod
     def holding(self) -> list[tuple[str, str]]:
         """The `ColumnScale` and the content of each column."""
 
-    @abstractmethod
     def encoded(self, encoder: Any) -> DatabaseRows:
         """The same rows as an encoder reads them, by its `sql_columns(rows)`."""
 
-    @abstractmethod
     def divided(self, features: Any) -> DatabaseRows:
         """The same rows in the blocks of a mixed table, `BlockFeatures`."""
 
-    @abstractmethod
     def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
         """DataError unless all columns hold finite numbers of at least `least`; `missing` ones may be allowed."""
 
-    @abstractmethod
     def relabelled(self, labels: Callable[[Any], Any]) -> DatabaseRows:
         """The same rows after a change of their labels; TypeError if SQL cannot express it."""
 
-    @abstractmethod
     def onto(self, classes: Array) -> DatabaseRows:
         """The same rows with other classes; rows of classes that are not among these do not count."""
 
-    @abstractmethod
     def block(self, name: str) -> DatabaseRows:
         """The columns of a block."""
 
-    @abstractmethod
     def weighed(self, formulas: Callable[[Arithmetic[Any], Any, Any], tuple[list[Any], list[Any]]]) -> DatabaseRows:
         """The same rows with other class weights.
 
         `formulas(ops, y, weight)` gives the weights (k,), and some numbers whose sums are in `totals`.
         """
 
-    @abstractmethod
     def count(self) -> int:
         """The number of rows, whatever their weights."""
 
-    @abstractmethod
     def mass(self) -> Array:
         """The weight of each class (k,)."""
 
-    @abstractmethod
     def totals(self) -> Array:
         """The sums of the further numbers of `weighed`."""
 
-    @abstractmethod
     def correct_weight(self, formula: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
         """The weight of all rows, and of those whose class is predicted by a formula, as its number in `classes`.
 
         DataError if the formula has no value for some rows.
         """
 
-    @abstractmethod
     def means_and_widths(self) -> tuple[Array, Array]:
         """The mean of each column by class, and the width of its range (k, d); 0 where a class has no entry."""
 
-    @abstractmethod
     def powers(self, origin: Array) -> Power:
         """Moments of each column (k, d) about given origins (k, d)."""
 
-    @abstractmethod
     def patterns(self, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
         """Full moments by pattern of missing entries; None if there are more than `limit` patterns."""
 
-    @abstractmethod
     def counts(self) -> list[tuple[Array, Array]]:
         """For each column of categories, its values (v,), and their weights by class (k, v)."""
 
-    @abstractmethod
     def cells(self, most: int) -> list[tuple[Array, int, Array]]:
         """For each column of numbers: a number (m,) of each cell of the grid, its shift, and weights by class (k, m).
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from suffice._core.labels import is_index
 from suffice._runtime.messages import join_words
-from suffice.data.layout import DataError, is_index
+from suffice.data.layout import DataError
 from suffice.data.notations import MISSING
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from suffice._core.kinds import ColumnContent
-from suffice._core.labels import OneHot
+from suffice._core.labels import OneHot, guessed_index
 from suffice._core.vector import Array
 from suffice._runtime.atomic_file import check_local
 from suffice._runtime.messages import COUNT, check_value, emit, or_else
@@ -29,7 +29,7 @@ from suffice.data.files.cache import ChangedFiles
 from suffice.data.files.listing import TEXT_FORMATS, FileList, FileRows, Piece
 from suffice.data.files.reading import Reading
 from suffice.data.files.values import FILE_KINDS
-from suffice.data.layout import Layout, guessed_index, located, warn_once
+from suffice.data.layout import Layout, located, warn_once
 from suffice.data.memory import ENTRIES
 
 pa = optional("pyarrow", "cli")
