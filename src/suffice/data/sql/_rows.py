@@ -22,7 +22,7 @@ from suffice._core.vector import Array
 from suffice._runtime.messages import emit
 from suffice.data.layout import DataError, no_labels, wrong_weights
 from suffice.data.notations import MISSING, content_of, fitting
-from suffice.data.queries import DatabaseRows, Power
+from suffice.data.queries import Power
 from suffice.data.sql._dialects import call
 from suffice.data.sql._source import MAX_WIDTH, TableSource, chunks
 from suffice.data.sql._writing import (
@@ -53,8 +53,12 @@ MAX_FETCHED = 16  # cells fetched for each cell that the grid may have; they are
 
 
 @dataclass(frozen=True, eq=False)
-class SQLRows(DatabaseRows):
-    """See `DatabaseRows`. Weights from a model's posterior use the same formulas as its predictions."""
+class SQLRows:
+    """The rows of a table in a database, with their class weights; only sums come back.
+
+    Once encoded, columns are numbers or categories; `block` are those of a block of a mixed table. Weights from a
+    model's posterior use the same formulas as its predictions.
+    """
 
     source: TableSource
     classes: Array
@@ -74,9 +78,11 @@ class SQLRows(DatabaseRows):
 
     @property
     def features(self) -> Features:
+        """The columns, by name."""
         return self.blocks or Features(len(self.columns), np.array(self.columns, dtype=object))
 
     def holding(self) -> list[tuple[str, str]]:
+        """The `ColumnScale` and the content of each column."""
         contents = {one: self._content(one) for one in self.columns}
         text = [one for one, content in contents.items() if content is ColumnContent.TEXT]
         ends = {one: [as_text(column(one), f) for f in (sq.Min, sq.Max)] for one in text}
@@ -94,6 +100,7 @@ class SQLRows(DatabaseRows):
         return content
 
     def encoded(self, encoder: Any) -> SQLRows:
+        """The same rows as an encoder reads them, by its `sql_columns(rows)`."""
         columns = getattr(encoder, "sql_columns", None)
         if columns is None:
             raise TypeError(f"what {type(encoder).__name__} makes of rows cannot be asked of a database: fit in memory")
@@ -101,15 +108,18 @@ class SQLRows(DatabaseRows):
         return replace(rows, contents=encoder.holding())
 
     def divided(self, features: Any) -> SQLRows:
+        """The same rows in the blocks of a mixed table, `BlockFeatures`."""
         return replace(self, blocks=features)
 
     def relabelled(self, labels: Callable[[Any], Any]) -> SQLRows:
+        """The same rows after a change of their labels; TypeError if SQL cannot express it."""
         classes, weight = getattr(labels, "classes", None), getattr(labels, "weight", None)
         if classes is None or weight is None or not np.array_equal(classes, self.classes):
             raise TypeError(f"what {type(labels).__name__} makes of labels cannot be asked of a database")
         return replace(self, scale=weight if self.scale is None else self.scale * weight)
 
     def onto(self, classes: Array) -> SQLRows:
+        """The same rows with other classes; rows of classes that are not among these do not count."""
         if np.array_equal(classes, self.classes):
             return self
         at = positions(classes, self.classes, "class labels")
@@ -117,12 +127,18 @@ class SQLRows(DatabaseRows):
         return replace(self, known={}, classes=classes, scale=scale)
 
     def block(self, name: str) -> SQLRows:
+        """The columns of a block."""
         return replace(self, columns=tuple(self.columns[j] for j in self.blocks.at[name]), blocks=None)
 
     def weighed(self, formulas: Formulas) -> SQLRows:
+        """The same rows with other class weights.
+
+        `formulas(ops, y, weight)` gives the weights (k,), and some numbers whose sums are in `totals`.
+        """
         return replace(self, formulas=formulas, known={})
 
     def check_numbers(self, missing: bool, who: str, least: float = -np.inf) -> None:
+        """DataError unless all columns hold finite numbers of at least `least`; `missing` ones may be allowed."""
         text = [one for one in self.columns if self._content(one) not in NUMERIC | {ColumnContent.BOOLEANS}]
         if text:
             raise DataError(f"{self.source.called}: {who} takes numbers, but the columns {show_all(text)} are text")
@@ -196,12 +212,15 @@ class SQLRows(DatabaseRows):
     # Sums
 
     def count(self) -> int:
+        """The number of rows, whatever their weights."""
         return self.source.count()
 
     def mass(self) -> Array:
+        """The weight of each class (k,)."""
         return self._masses()["mass"]
 
     def totals(self) -> Array:
+        """The sums of the further numbers of `weighed`."""
         return self._masses()["totals"]
 
     def _masses(self) -> dict[str, Array]:
@@ -239,6 +258,10 @@ class SQLRows(DatabaseRows):
         return {key: table[:, : len(sums)] for key, table in whole.items()}
 
     def correct_weight(self, formula: Callable[[Arithmetic[Any]], Any], classes: Array) -> tuple[float, float]:
+        """The weight of all rows, and of those whose class is predicted by a formula, as its number in `classes`.
+
+        DataError if the formula has no value for some rows.
+        """
         at = positions(classes, self.classes)
 
         def entries(ops: QueryWriter) -> dict[str, SQLTerm]:
@@ -264,6 +287,7 @@ class SQLRows(DatabaseRows):
         return {f"x{j}": ops.read(one) for j, one in enumerate(self.columns)}
 
     def means_and_widths(self) -> tuple[Array, Array]:
+        """The mean of each column by class, and the width of its range (k, d); 0 where a class has no entry."""
         k, d = len(self.classes), len(self.columns)
         aggregates = [f(this=column(f"x{j}")) for j in range(d) for f in (sq.Avg, sq.Min, sq.Max)]
         found = self._by_class(lambda: self.relation(self._numbers), [_or_zero(one) for one in aggregates])
@@ -288,6 +312,7 @@ class SQLRows(DatabaseRows):
         return relation
 
     def powers(self, origin: Array) -> Power:
+        """Moments of each column (k, d) about given origins (k, d)."""
         k, d = len(self.classes), origin.shape[1]
         sums = []
         for j in range(d):
@@ -300,6 +325,7 @@ class SQLRows(DatabaseRows):
         return Power(origin, *np.moveaxis(table.reshape(k, d, 3), 2, 0))
 
     def patterns(self, origin: Array, limit: int) -> dict[tuple[int, ...], Power] | None:
+        """Full moments by pattern of missing entries; None if there are more than `limit` patterns."""
         d, k = origin.shape[1], len(self.classes)
         absent = [
             case([(sq.Is(this=column(f"g{j}"), expression=sq.Null()), sq.Literal.string("1"))], sq.Literal.string("0"))
@@ -341,6 +367,7 @@ class SQLRows(DatabaseRows):
         return [row[0] for row in got], table
 
     def counts(self) -> list[tuple[Array, Array]]:
+        """For each column of categories, its values (v,), and their weights by class (k, v)."""
         found = []
         for one in self.columns:
             values, table = self._weights_of(partial(_entry, one))
@@ -349,6 +376,10 @@ class SQLRows(DatabaseRows):
         return found
 
     def cells(self, most: int) -> list[tuple[Array, int, Array]]:
+        """For each column of numbers: a number (m,) of each cell of the grid, its shift, and weights by class (k, m).
+
+        The shift is the smallest with at most `most` cells, or one with a few times as many.
+        """
         found = []
         for one, shift in zip(self.columns, self._shifts(most), strict=True):
             values, table = self._weights_of(partial(_truncated_entry, one, shift))
@@ -383,7 +414,12 @@ class SQLRows(DatabaseRows):
         (got,) = self.source.run(sq.Select(expressions=counts).from_(self.relation(entries).subquery("cells")))
         return np.array(got, dtype=float)
 
+    def cell_weights(self, readings: Sequence[Reading]) -> list[Array]:
+        """For each column, the weights by class of its cells (k, r)."""
+        return self.joint_weights([((reading,), (j,)) for j, reading in enumerate(readings)])
+
     def joint_weights(self, groups: Sequence[tuple[Sequence[Reading], Sequence[int]]]) -> list[Array]:
+        """For each group of columns, by their numbers, the weights by class of its joint cells (k, cells)."""
         if len(groups) > MAX_WIDTH:
             return [one for some in chunks(groups, MAX_WIDTH) for one in self.joint_weights(some)]
 
