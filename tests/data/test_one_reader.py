@@ -113,6 +113,7 @@ NAMES = {
 }
 
 
+@pytest.mark.filterwarnings("default:the column '' looks like the index of a data frame")
 @pytest.mark.parametrize("what", MESSY)
 def test_a_command_and_python_learn_the_same(call, tmp_path, what):  # noqa: F811 - the fixture
     path = NAMES.get(what, "t.csv")
