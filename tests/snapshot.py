@@ -26,7 +26,8 @@ import numpy as np
 import suffice
 from suffice import TabularClassifier
 
-os.environ["SUFFICE_LAWS"] = "long"  # learners take as many steps as a user's do
+if __name__ == "__main__":  # not if pytest looks for doctests here: its other tests would be long, too
+    os.environ["SUFFICE_LAWS"] = "long"  # learners take as many steps as a user's do
 from tests.zoo import ZOO, Entry
 
 OTHERS = [Entry("tabular", TabularClassifier(n_trees=10, random_state=0), units=False, missing=True)]
