@@ -22,12 +22,12 @@ ROOT = Path(suffice.__file__).parent
 CEILINGS = {
     "private entries at the top": 3,
     "own classes of an estimator": 5,
-    "modules that one module imports": 39,
+    "modules that one module imports": 38,
     "imports of another folder's private modules": 0,
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_505,
+    "lines": 45_649,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {

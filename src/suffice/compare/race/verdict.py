@@ -333,7 +333,7 @@ def _mean(results: list[Result], name: str, asked: Array) -> float | None:
 def _marks(line: Line, compared: Mapping[str, Line]) -> tuple[str, ...]:
     """Mark a method that is worse than the rule of chance, or than the method that it starts from."""
     chance, start = compared.get(CHANCE), compared.get(METHODS[line.method].start)
-    pairs = [
+    pairs: list[tuple[str, float | None, float | None]] = [
         (BELOW_CHANCE, line.error, None if chance is None else chance.error),
         (BELOW_START, line.error, None if start is None else start.error),
         (LOSS_ABOVE_CHANCE, line.log_loss, None if chance is None else chance.log_loss),
