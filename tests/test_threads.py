@@ -115,7 +115,7 @@ def test_items_are_taken_as_they_are_needed(threads):
 @pytest.mark.usefixtures("two_cores")
 def test_a_task_of_an_engine_is_not_divided_again():
     rows = Batch(np.zeros((1, 1)), OneHot.of(np.zeros(1, dtype=int)))
-    assert Partial(lambda _: workers())(0, rows) == 1
+    assert Partial(lambda _: workers())(0, rows).value == 1
     assert workers() == 2
 
 

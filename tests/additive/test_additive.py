@@ -109,6 +109,7 @@ def test_a_pair_that_counts_together_is_found(fitted):
     assert log_loss(labels, model.predict_proba(new)) < log_loss(labels, alone.predict_proba(new)) - 0.1
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")  # noise
 def test_pairs_of_noise_are_not_found():
     rng = np.random.default_rng(1)
     counts = []
@@ -332,6 +333,7 @@ def test_columns_say_what_became_of_them(fitted):
     assert columns["pay"].note == "64 cells"
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")  # noise
 def test_nothing_to_learn_from_leaves_the_shares():
     X, y = pd.DataFrame({"same": [1.0] * 30, "none": [None] * 30}), np.arange(30) % 3
     model = AdditiveTables().fit(X, y)
@@ -340,6 +342,7 @@ def test_nothing_to_learn_from_leaves_the_shares():
     assert not model.contributions(X).terms.any()
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")  # noise
 def test_odd_tables_are_taken():
     rng = np.random.default_rng(0)
     y = np.array([0] * 40 + [1] * 2)
@@ -351,6 +354,7 @@ def test_odd_tables_are_taken():
     assert np.isfinite(AdditiveTables().fit(X, y).decision_function(far)).all()
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")  # noise
 def test_scikit_learn_takes_it():
     check_estimator(AdditiveTables(pairs=None, learner=ClosedForm()), on_skip=None)
     reason = "a row of weight 2 is left out as a whole, of two equal rows one at a time"

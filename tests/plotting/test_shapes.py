@@ -53,6 +53,7 @@ def test_some_terms_on_a_phone(model):
     assert max(box.x1 for box in boxes) <= figure.bbox.width
 
 
+@pytest.mark.filterwarnings("ignore::suffice.PoorFitWarning")  # noise
 def test_a_single_value_and_dates_are_seen():
     rng, n = np.random.default_rng(0), 800
     y = rng.integers(2, size=n)

@@ -179,7 +179,7 @@ def test_what_only_looks_like_data(tmp_path, rng):
     ]
     path.write_text("\n".join([",noise,far,big,y", *rows]))
     said = call("compare", path, "--target", "y", "--methods", "LDA,", "--drop", "big", "--folds", 3)
-    assert "the column '' numbers the rows, and is left out" in said
+    assert "'' is the index of a data frame, left out" in said
     assert "1 value of 'far' is infinite, and counts as missing" in said
     assert "spaces around the values of 'y' are left out" in said
     assert "2 classes: a: 30, b: 30" in said

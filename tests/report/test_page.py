@@ -16,7 +16,7 @@ from papers.tables import TABLES
 from suffice.compare import critical_difference_figure, nemenyi
 from suffice.report import page
 from suffice.report.page import charts as axis
-from suffice.report.page.html import number
+from suffice.report.page import number
 from tests.report import page_sample as sample
 
 VOID = {"br", "hr", "input", "link", "meta"}

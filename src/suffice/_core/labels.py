@@ -189,7 +189,7 @@ def class_weights(given: Any, classes: Array, mass: Array) -> Array:
 
 
 def known_labels(y: Any) -> tuple[Array, Array | None]:
-    """The labels of the rows that have one, after all checks of labels, and which rows (n,) these are; None: all.
+    """The labels of the rows that have one, still to be checked, and which rows (n,) these are; None: all.
 
     >>> known_labels([1, None, 2])
     (array([1, 2]), array([ True, False,  True]))
@@ -197,11 +197,11 @@ def known_labels(y: Any) -> tuple[Array, Array | None]:
     y = _flat(y)
     known = _known(y)
     if known is None:
-        return check_labels(y), None
+        return y, None
     if not known.any():
         raise ValueError("Input y contains NaN or None only: no row has a label")
     part = y[known]
-    return check_labels(np.array(part.tolist()) if y.dtype.kind == "O" else part), known
+    return np.array(part.tolist()) if y.dtype.kind == "O" else part, known
 
 
 def _known(y: Array) -> Array | None:
@@ -305,6 +305,7 @@ class OneHot:
     def of(cls, y: Any, weight: Any = None) -> OneHot:
         """Check labels `y` (n,) and their weights; rows of weight 0 add no class, those without a label get it."""
         y, known = known_labels(y)
+        y = check_labels(y)
         if known is None:
             return cls.of_checked(y, weight)
         part = cls.of_checked(y, None if weight is None else np.asarray(weight, dtype=float)[known])

@@ -24,6 +24,7 @@ from suffice._core.labels import (
     OneHot,
     Reweigh,
     check_keys,
+    check_labels,
     class_weights,
     guessed_index,
     is_index,
@@ -548,6 +549,7 @@ class Fittable(Savable, BaseEstimator):
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, OneHot]:
         """Rows in memory and their labels, without rows of weight 0."""
         X, y, sample_weight = self._labelled(X, y, sample_weight)
+        y = check_labels(y)
         if sample_weight is None:
             return X, OneHot.of_checked(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)

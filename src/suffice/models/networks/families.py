@@ -240,7 +240,7 @@ class Drawn(Encoded):
     rows: Encoded
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Families(Encoder):
     """Rows of a table as the cells of families: codes (n, m) of `FamilyFeatures`.
 
