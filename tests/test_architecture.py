@@ -27,7 +27,7 @@ CEILINGS = {
     "class names that are defined twice": 0,
     "sentences in control flow": 0,
     "hasattr on learners": 0,
-    "lines": 45_649,
+    "lines": 45_652,
 }
 # Turns of translated English that are left in the package and its documentation.
 TURNS = {
