@@ -77,7 +77,7 @@ def _verdicts(results: Results) -> Section:
     judged = judge(results)
     heads = ["document", "claim", "in print", "here", "verdict", "shown by"]
     rows = [
-        [f"{one.document}, {one.place}", one.says, one.printed, ours, tag("b", verdict), one.test.strip("`")]
+        [f"{one.document}, {one.place}", one.says, one.printed, ours, tag("strong", verdict), one.test.strip("`")]
         for one, verdict, ours in judged
     ]
     papers = bullets(f"{name}: {about.authors}: {about.title}. {about.published}" for name, about in DOCUMENTS.items())

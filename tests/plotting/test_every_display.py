@@ -222,4 +222,4 @@ def test_the_example_draws_every_display(tmp_path, monkeypatch, capsys):
     for display in suffice.plotting.__all__:
         assert display in said
     assert all(path.read_text(encoding="utf-8").rstrip().endswith("</svg>") for path in tmp_path.glob("*.svg"))
-    assert len(list(tmp_path.glob("*.svg"))) == 10
+    assert len(list(tmp_path.glob("*.svg"))) == 11
